@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The MLP of a decoder with one projection for gate and up: the plugin of docs/plugin-guide.md. The rows of
- * gate_up_proj are those of gate_proj, then those of up_proj; joining them copies nothing. Results are those of the
- * original to the bit.
- */
+/* An MLP of a decoder with one projection for gate and up: the plugin of docs/plugin-guide.md. The rows of gate_up_proj
+ * are those of gate_proj, followed by those of up_proj; joining them copies nothing. Results have the same bits as the
+ * original's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +10,7 @@
 #include "graft/mlp.h"
 #include "graft/plugin.h"
 
-/* --- What an instance consists of --- */
+/* --- Structure --- */
 
 enum { MAX_SIZE = 1 << 20 };
 
@@ -31,7 +29,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     }
     graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &sizes->hidden, error);
     graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &sizes->intermediate, error);
-    if (error->code != GRAFT_OK) { /* the sizes are not set then */
+    if (error->code != GRAFT_OK) { /* the sizes are not set if it failed */
         return error->code;
     }
     graft_describe_linear(sink, "gate_up_proj", sizes->hidden, 2 * sizes->intermediate, bias, error);
@@ -40,7 +38,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return error->code;
 }
 
-/* --- How checkpoints hold it: the second conversion is left out where there are no biases --- */
+/* --- Conversions; the second one is skipped in models without biases --- */
 
 static const char *const weight_sources[] = {"gate_proj.weight", "up_proj.weight"};
 static const char *const weight_targets[] = {"gate_up_proj.weight"};
@@ -61,7 +59,7 @@ static const struct graft_conversion conversions[] = {
     JOINING(bias_sources, bias_targets),
 };
 
-/* --- An instance --- */
+/* --- Instances --- */
 
 struct fused_mlp {
     const struct graft_module *gate_up_proj; /* hidden -> 2 * intermediate */
@@ -90,7 +88,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     return GRAFT_OK;
 }
 
-/* gate_up [tokens, 2, columns] -> gate and up [tokens, columns]: what activations and projections take is dense. */
+/* Splits gate_up [tokens, 2, columns] into gate and up [tokens, columns], because modules take contiguous rows. */
 static void split(const float *gate_up, int64_t tokens, int64_t columns, float *gate, float *up) {
     size_t bytes = (size_t)columns * sizeof *gate;
     for (int64_t t = 0; t < tokens; t++) {
@@ -123,7 +121,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 static const struct graft_mlp vtable = {.struct_size = sizeof vtable, .forward = forward};
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
 static const struct graft_class fused_mlp = {
     .struct_size = sizeof fused_mlp,
@@ -138,8 +136,7 @@ static const struct graft_class fused_mlp = {
     .conversion_stride = sizeof conversions[0],
 };
 
-/* The interface keeps the pattern to classes that are called like an MLP. That their weights are a gate and an up is
- * known of these families. */
+/* The interface limits the pattern to MLPs. Only these families are known to have MLPs with gate and up. */
 static const char *const model_types[] = {"llama", "mistral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", NULL};
 
 static const struct graft_replacement replacement = {

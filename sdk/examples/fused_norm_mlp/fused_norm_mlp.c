@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Qwen3 with the norm after attention inside the MLP: two classes that work only together. The MLP owns the norm's
- * weight and norms what it is given; the decoder layer has no such norm. Results are those of the original to the bit.
- */
+/* Moves Qwen3's norm after attention into the MLP: two classes that only work together. The MLP owns the norm's weight
+ * and applies the norm to its input; the decoder layer has no such norm. Results have the same bits as the
+ * original's. */
 #include <stdlib.h>
 
 #include "graft/attention.h"
@@ -14,7 +13,7 @@
 
 enum { MAX_SIZE = 1 << 20 };
 
-/* --- The MLP: the original, behind a norm --- */
+/* --- The MLP: a norm, then the original --- */
 
 struct norm_mlp {
     const struct graft_module *mlp;         /* the original, with its projections */
@@ -22,7 +21,7 @@ struct norm_mlp {
     float eps;
 };
 
-/* Only what is added: the projections are described by the original, which is built beside this one. */
+/* Describes only the norm's weight: the original, which is built at the same path, describes its projections. */
 static int mlp_describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                         const struct graft_sink *sink, struct graft_error *error) {
     double *eps = sink->keep(sink->data, sizeof *eps, error); /* for `create` */
@@ -85,9 +84,9 @@ static const struct graft_class norm_mlp = {
     .forward = &mlp_vtable,
 };
 
-/* --- The layer: as the original, less a norm --- */
+/* --- The layer: like the original, without one norm --- */
 
-/* Of a layer's attention; where config.json leaves a field out it has transformers' default for Qwen3Config. */
+/* Sizes of a layer's attention. Fields that config.json lacks have the defaults of transformers' Qwen3Config. */
 struct sizes {
     int64_t hidden_size;
     int64_t intermediate_size;
@@ -141,8 +140,8 @@ static int layer_describe(const struct graft_class *cls, const struct graft_conf
     return error->code;
 }
 
-/* A parameter's name may reach into a child: the layer says where the MLP's norm_weight lies in checkpoints, because
- * that is beside the MLP and not below it. */
+/* A parameter's name may lead into a child: the layer declares where checkpoints have the MLP's norm_weight, because
+ * that is next to the MLP and not below it. */
 static const char *const norm_source[] = {"post_attention_layernorm.weight"};
 static const char *const norm_target[] = {"mlp.norm_weight"};
 static const struct graft_conversion conversions[] = {GRAFT_RENAMING(norm_source, norm_target)};
@@ -173,7 +172,7 @@ static int layer_create(const struct graft_class *cls, const struct graft_build 
     return GRAFT_OK;
 }
 
-/* hidden_states += attention(norm(hidden_states)); hidden_states += mlp(hidden_states), which norms them itself */
+/* hidden_states += attention(norm(hidden_states)); hidden_states += mlp(hidden_states), which applies its own norm */
 static int layer_forward(void *instance, const struct graft_call *call, const struct graft_decoder_layer_args *args,
                          struct graft_error *error) {
     const struct layer *self = instance;
@@ -226,7 +225,7 @@ static const struct graft_class decoder_layer = {
     .conversion_stride = sizeof conversions[0],
 };
 
-/* --- What the host is told: both, or none --- */
+/* --- Descriptor: both classes or none --- */
 
 static const struct graft_replacement replacements[] = {
     {.struct_size = sizeof(struct graft_replacement),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program around libgraft: loads a model, with plugins or without, lists its modules and prints what it generates
- * from token ids. */
+/* A program that embeds libgraft: loads a model, with or without plugins, lists its modules, and prints the tokens that
+ * it generates from a prompt of token ids. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 enum { MAX_PROMPT = 1024 };
 
-/* Cuts "580,573,88" into ids. Returns how many, or 0 where the text is no such list. */
+/* Parses "580,573,88". Returns the number of ids, or 0 if the text is malformed. */
 static size_t parse_ids(const char *text, int32_t *ids) {
     size_t n = 0;
     while (n < MAX_PROMPT) {
@@ -28,7 +28,7 @@ static size_t parse_ids(const char *text, int32_t *ids) {
 }
 
 static int print_token(void *data, size_t sequence, int32_t id, int last, struct graft_error *error) {
-    (void)data, (void)sequence, (void)error; /* one prompt, and printing is all we do */
+    (void)data, (void)sequence, (void)error; /* there is one prompt, and printing cannot fail */
     printf("%d%s", (int)id, last ? "\n" : ",");
     fflush(stdout);
     return GRAFT_OK;
@@ -52,12 +52,12 @@ static int run(const char *directory, const struct graft_prompt *prompt, const c
         status = graft_library_load_plugins(library, &plugins, 1, NULL, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_model_open(library, directory, NULL, &model, error); /* decides everything, reads no weight */
+        status = graft_model_open(library, directory, NULL, &model, error); /* plans the model, reads no weights */
     }
     if (status == GRAFT_OK) {
         status = with_model(model, prompt, error);
     }
-    graft_model_free(model); /* models first; both take NULL */
+    graft_model_free(model); /* models first; both functions accept NULL */
     graft_library_free(library);
     return status;
 }
@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: %s MODEL ID,ID,... [PLUGINS-DIR]\n", argv[0]);
         return GRAFT_ERROR_USAGE;
     }
-    int status = run(argv[1], &prompt, argv[3], &error); /* argv ends with NULL: no plugins */
+    int status = run(argv[1], &prompt, argv[3], &error); /* argv ends with NULL: without an argument, no plugins */
     if (status != GRAFT_OK) {
         fprintf(stderr, "%s: %s\n", error.source, error.message);
     }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What can be chosen by name, without a class being replaced, in its plainest form: an attention and an experts
- * implementation, each called "plain", and a kernel of that name for the activation.
- */
+/* Things that users choose by name, in their simplest form: an attention and an experts implementation, both called
+ * "plain", and a kernel of that name for an activation. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -17,14 +15,14 @@
 
 /* --- Attention --- */
 
-/* What the threads share: one row of scores for each query head of the batch. */
+/* Shared by the threads: one row of scores for each query head of the batch. */
 struct attention {
     const struct graft_attention_input *input;
     const struct graft_attention_sequence *sequence;
     float *scores; /* [tokens, heads, length] */
 };
 
-/* -inf where the query at `position` may not see key `j`, else what the mask adds. */
+/* What the mask adds for key `j`; -inf if the query at `position` must not see it. */
 static float mask_at(const struct graft_mask *mask, int64_t token, int64_t position, int64_t j) {
     if (position - j > graft_mask_before(mask) || j - position > graft_mask_behind(mask)) {
         return -INFINITY;
@@ -40,7 +38,8 @@ static float dot(const float *a, const float *b, int64_t n) {
     return sum;
 }
 
-/* scores [length] become probabilities; where every key is hidden, zeros. `sink` is a score without a place. */
+/* Turns scores [length] into probabilities; all zeros if every key is hidden. `sink` is an additional score without a
+ * key. */
 static void softmax(float *scores, int64_t length, float sink) {
     float largest = -INFINITY;
     float sum = 0.0f;
@@ -57,7 +56,7 @@ static void softmax(float *scores, int64_t length, float sink) {
     }
 }
 
-/* One query of one head. */
+/* Computes one query of one head. */
 static void attend(const struct attention *work, int64_t i, int64_t head) {
     const struct graft_attention_input *input = work->input;
     const struct graft_attention_sequence *sequence = work->sequence;
@@ -125,7 +124,7 @@ static const struct graft_attention_implementation attention = {
 
 /* --- Experts --- */
 
-/* y [rows] = rows [first, first + rows) of the weight times x, plus those of the bias (NULL: none). */
+/* y [rows] = rows [first, first + rows) of the weight times x, plus the same rows of the bias (NULL: no bias). */
 static struct graft_product product(const struct graft_weight *weight, const struct graft_weight *bias, int64_t first,
                                     int64_t rows, const float *x, float *y) {
     return (struct graft_product){.struct_size = sizeof(struct graft_product),
@@ -140,7 +139,7 @@ static struct graft_product product(const struct graft_weight *weight, const str
                                   .y_stride = rows};
 }
 
-/* The place in a token's `index` [k] of the smallest expert above `before`; -1 behind the last. */
+/* The position in a token's `index` [k] of the smallest expert greater than `before`; -1 if there is none. */
 static int64_t next_expert(const int32_t *index, int64_t k, int32_t before) {
     int64_t found = -1;
     for (int64_t j = 0; j < k; j++) {
@@ -229,7 +228,7 @@ static const struct graft_replacement silu = {
 static const struct graft_kernel_override kernel = {
     .struct_size = sizeof kernel, .name = "plain", .replacement = &silu};
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logs each call of an attention, then lets the original do the work. */
+/* Logs each call of an attention, then calls the original. */
 #include <stdio.h>
 
 #include "graft/attention.h"
@@ -8,7 +8,7 @@
 
 static const struct graft_log *log_extension;
 
-/* Without `describe` and `create` of our own, `self` is the module of the class that was replaced. */
+/* The class has no `describe` and `create`, so `self` is the module of the class that it replaces. */
 static int forward(void *self, const struct graft_call *call, const struct graft_self_attention_args *args,
                    struct graft_error *error) {
     const struct graft_module *super = self;
@@ -18,7 +18,7 @@ static int forward(void *self, const struct graft_call *call, const struct graft
     return graft_self_attention_forward(super, call, args, error);
 }
 
-/* Whatever a call requires reaches the original as it is. */
+/* All features are declared, because calls are passed on unchanged. */
 static const struct graft_self_attention vtable = {
     .struct_size = sizeof vtable, .features = UINT32_MAX, .forward = forward};
 static const struct graft_class logging_attention = {.struct_size = sizeof logging_attention,

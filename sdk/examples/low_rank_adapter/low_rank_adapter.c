@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A complete adapter: y = W x + factor * B (A x) around each Linear for which an adapter (`--adapter NAME=DIR`) has a
- * low-rank pair (Hu et al. 2021). The Linear itself is called as it is, whatever its class. */
+/* A complete adapter: y = W x + factor * B (A x) for each Linear for which an adapter (`--adapter NAME=DIR`) has a
+ * low-rank pair (Hu et al. 2021). The Linear itself is called unchanged, whatever its class. */
 #include "graft/condition.h"
 #include "graft/describe.h"
 #include "graft/instance.h"
@@ -9,16 +9,16 @@
 
 enum { NAME = 320, PATH = 400, MAX_RANK = 4096, MAX_SIZE = 1 << 24 };
 
-/* "adapter.NAME" of adapter number `i`: a field in the config, and a child of the module. */
+/* Writes "adapter.NAME" for adapter `i`: the name of a field of the config, and of a child of the module. */
 static void adapter_name(const struct graft_config *config, int64_t i, char name[NAME]) {
     char path[PATH];
     (void)snprintf(path, sizeof path, "adapters.%lld.name", (long long)i);
     (void)snprintf(name, NAME, "adapter.%s", config->string(config->data, path));
 }
 
-/* --- What adapter_config.json says --- */
+/* --- Reading adapter_config.json --- */
 
-/* What asks for more than is done here, unless it is null, false or empty. */
+/* Fields for features that are not implemented here; they must be null, false or empty. */
 static const char *const refused[] = {"use_rslora", "use_dora", "rank_pattern", "alpha_pattern", "modules_to_save"};
 
 static int check_fields(const struct graft_config *config, int64_t i, const char *adapter, struct graft_error *error) {
@@ -40,7 +40,7 @@ static int check_fields(const struct graft_config *config, int64_t i, const char
     return GRAFT_OK;
 }
 
-/* The factor of a pair: the user's scale * lora_alpha / rank. */
+/* Reads the factor of a pair: the user's scale * lora_alpha / rank. */
 static int read_factor(const struct graft_config *config, int64_t i, const char *adapter, int64_t rank, double *factor,
                        struct graft_error *error) {
     char path[PATH];
@@ -52,7 +52,7 @@ static int read_factor(const struct graft_config *config, int64_t i, const char 
     return status;
 }
 
-/* The rank of the pair that an adapter has for the module; 0: it has none. */
+/* Reads the rank of the pair that an adapter has for the module; 0 if it has none. */
 static int read_rank(const struct graft_sink *sink, const char *adapter, int64_t *rank, struct graft_error *error) {
     struct graft_value_info info = {.struct_size = sizeof info};
     char tensor[PATH];
@@ -69,7 +69,7 @@ static int read_rank(const struct graft_sink *sink, const char *adapter, int64_t
     return GRAFT_OK;
 }
 
-/* --- What an instance consists of: two Linears for each adapter that has something, beside the original --- */
+/* --- Structure: the original, and two Linears for each adapter that has a pair --- */
 
 static int describe_pair(const struct graft_sink *sink, const struct graft_args *args, const char *adapter,
                          int64_t rank, struct graft_error *error) {
@@ -97,7 +97,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return error->code;
 }
 
-/* --- An instance --- */
+/* --- Instances --- */
 
 struct pair {
     const struct graft_module *a; /* in_features -> rank */
@@ -111,10 +111,10 @@ struct adapted_linear {
     const struct graft_module *original;
     int64_t out_features;
     int64_t n_pairs;
-    struct pair pairs[]; /* as many as there are adapters */
+    struct pair pairs[]; /* room for one pair of each adapter */
 };
 
-/* The pair of adapter number `i`, if it has one. */
+/* Adds the pair of adapter `i`, if it has one. */
 static void add_pair(struct adapted_linear *self, const struct graft_build *build, int64_t i,
                      struct graft_error *error) {
     char adapter[NAME], child[PATH];
@@ -185,7 +185,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
 static const struct graft_class adapted_linear = {
     .struct_size = sizeof adapted_linear,
@@ -198,7 +198,7 @@ static const struct graft_class adapted_linear = {
     .forward = &vtable,
 };
 
-/* The replacement applies if the config has adapters and one of them has tensors for the module. */
+/* Replaces a Linear if an adapter has tensors for it. */
 static const char *const pairs[] = {"adapter.*.lora_A.weight", NULL};
 static const struct graft_condition conditions[] = {
     {sizeof conditions[0], GRAFT_CONDITION_CONFIG, "adapters", NULL},

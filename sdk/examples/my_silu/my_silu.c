@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The least a plugin can be: one class, replaced by name. */
+/* The smallest plugin: one class, which replaces another by name. */
 #include <math.h>
 
 #include "graft/activation.h"
 #include "graft/describe.h"
 #include "graft/plugin.h"
 
-/* y = x * sigmoid(x). `self` is what `create` made; here nothing. */
+/* y = x * sigmoid(x). `self` would be what `create` returned; this class has no `create`. */
 static int forward(void *self, const struct graft_call *call, const struct graft_activation_args *args,
                    struct graft_error *error) {
     (void)self;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A complete quantized Linear: projections of layers with 8-bit weights, with a scale for each row. A custom operation
- * makes both from the weight of any checkpoint while it is loaded; the forward multiplies them as they are. */
+/* A complete quantized Linear: 8-bit weights with a scale for each row, for the projections of layers. While a
+ * checkpoint is loaded, a custom operation computes both from the weight; the forward multiplies the codes without
+ * expanding them first. */
 #include <math.h>
 
 #include "graft/describe.h"
@@ -9,7 +10,7 @@
 #include "graft/option.h"
 #include "graft/plugin.h"
 
-/* --- What an instance consists of --- */
+/* --- Structure --- */
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
@@ -26,9 +27,9 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return error->code;
 }
 
-/* --- How it is made of a checkpoint's weight --- */
+/* --- Quantizing a checkpoint's weight --- */
 
-static int64_t levels = 127; /* codes are -levels to levels; the option `bits` */
+static int64_t levels = 127; /* codes are -levels to levels; set by the option `bits` */
 
 static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
                  struct graft_error *error) {
@@ -53,8 +54,8 @@ static int infer(const struct graft_custom_operation *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* codes = round(weight / scale), the scale being such that the largest of the row gets the last code. Whether all
- * numbers are finite: 1 or 0. */
+/* codes = round(weight / scale), with the scale that gives the row's largest weight the largest code. Returns 0 if a
+ * weight is not finite, else 1. */
 static int quantize_row(const float *weight, int64_t columns, int8_t *codes, float *scale) {
     float largest = 0.0F;
     for (int64_t k = 0; k < columns; k++) {
@@ -64,7 +65,7 @@ static int quantize_row(const float *weight, int64_t columns, int8_t *codes, flo
         largest = fmaxf(largest, fabsf(weight[k]));
     }
     float factor = (float)levels / largest;
-    int32_t nothing = !isfinite(factor); /* zeros, or so small that no float is the factor */
+    int32_t nothing = !isfinite(factor); /* the row is zero, or so small that the factor overflows */
     for (int64_t k = 0; k < columns; k++) {
         codes[k] = nothing ? 0 : (int8_t)lrintf(weight[k] * factor);
     }
@@ -72,7 +73,7 @@ static int quantize_row(const float *weight, int64_t columns, int8_t *codes, flo
     return 1;
 }
 
-/* Rows [begin, end), from any of the host's threads. */
+/* Quantizes rows [begin, end). Called on any of the host's threads. */
 static int apply(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                  struct graft_error *error) {
     int64_t columns = work->inputs[0].shape[1];
@@ -88,7 +89,7 @@ static int apply(const struct graft_custom_operation *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* Without a `reverse`: the numbers that it started from are gone. */
+/* There is no `reverse`, because the original weights are lost. */
 static const struct graft_custom_operation quantize = {
     .struct_size = sizeof quantize,
     .flags = GRAFT_CUSTOM_ROWS | GRAFT_CUSTOM_SEES_F32 | GRAFT_CUSTOM_LOSSY,
@@ -112,7 +113,7 @@ static const struct graft_conversion conversions[] = {{
     .operation_stride = sizeof operations[0],
 }};
 
-/* --- An instance --- */
+/* --- Instances --- */
 
 struct quantized_linear {
     struct graft_instance instance;
@@ -134,7 +135,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     return graft_instance_finish(self, instance, error);
 }
 
-/* What threads share. */
+/* Shared by the threads. */
 struct product {
     const int8_t *codes;
     const float *scales;
@@ -146,7 +147,8 @@ struct product {
     float *y;
 };
 
-/* Rows of the weight, each read once for all tokens. A sum is made in the same order whoever makes it. */
+/* Multiplies rows [begin, end) of the weight, each read once for all tokens. The order of sums does not depend on how
+ * rows are divided among threads. */
 static void multiply(void *data, int64_t begin, int64_t end) {
     const struct product *product = data;
     for (int64_t r = begin; r < end; r++) {
@@ -165,7 +167,7 @@ static void multiply(void *data, int64_t begin, int64_t end) {
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
-    enum { GRAIN = 1 << 16 }; /* products that are worth a thread */
+    enum { GRAIN = 1 << 16 }; /* multiplications below which another thread does not pay */
     const struct quantized_linear *self = instance;
     struct product product = {
         .codes = graft_weight_block(self->codes, 0)->data,
@@ -188,7 +190,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 static const struct graft_linear vtable = {.struct_size = sizeof vtable, .forward = forward};
 
-/* --- What the host is told --- */
+/* --- Descriptor --- */
 
 static const struct graft_class quantized_linear = {
     .struct_size = sizeof quantized_linear,
@@ -201,7 +203,7 @@ static const struct graft_class quantized_linear = {
     GRAFT_CLASS_CONVERSIONS(conversions),
 };
 
-/* Not the head, which is worth its bits. */
+/* Leaves out the head, which loses more from quantization. */
 static const struct graft_replacement replacement = {
     .struct_size = sizeof replacement,
     .key = GRAFT_KEY_NAME,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A short causal convolution before each decoder layer: what a layer is given of a token is joined by what it was given
- * of the two tokens before. Those are a state of the sequence, which the host keeps.
- */
+/* A short causal convolution before each decoder layer: adds weighted inputs of the two previous tokens to each token's
+ * input. The host keeps these inputs as a state of the sequence. */
 #include <stdlib.h>
 
 #include "graft/decoder_layer.h"
@@ -11,15 +9,16 @@
 
 enum { BEFORE = 2, MAX_SIZE = 1 << 20 };
 
-static const float taps[BEFORE] = {0.25F, 0.125F}; /* of the token before, and of the one before that */
+static const float taps[BEFORE] = {0.25F, 0.125F}; /* for the previous token, and the one before it */
 
 struct short_conv {
-    const struct graft_module *layer;        /* the original */
-    const struct graft_state *hidden_states; /* [BEFORE, hidden_size] f32: of the latest tokens, the last one first */
+    const struct graft_module *layer; /* the original */
+    const struct graft_state
+        *hidden_states; /* [BEFORE, hidden_size] f32: inputs of the latest tokens, the newest first */
     int64_t hidden_size;
 };
 
-/* Only what is added: the rest is described by the original, which is built beside this one. */
+/* Describes only what is added; the original, which is built at the same path, describes the rest. */
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     int64_t *hidden_size = sink->keep(sink->data, sizeof *hidden_size, error); /* for `create` */
@@ -50,7 +49,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     return GRAFT_OK;
 }
 
-/* Convolves one token in place, then stores its input as the latest row of `before` [BEFORE, hidden_size]. */
+/* Convolves one token in place, then stores its original input as the newest row of `before` [BEFORE, hidden_size]. */
 static void convolve(float *hidden_states, float *before, int64_t hidden_size) {
     for (int64_t i = 0; i < hidden_size; i++) {
         float own = hidden_states[i];
@@ -85,7 +84,7 @@ static const struct graft_class short_conv = {.struct_size = sizeof short_conv,
                                               .create = create,
                                               .destroy = free,
                                               .forward = &layer_vtable};
-/* On request, since it computes something other than what it replaces. */
+/* Used only on request, because its results differ from the original's. */
 static const struct graft_replacement replacement = {.struct_size = sizeof replacement,
                                                      .key = GRAFT_KEY_PATTERN,
                                                      .target = "DecoderLayer$",

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A logits processor: makes tokens more or less likely, by a list of theirs. `--plugin-option
- * token_bias.list=5:1.5,17:-4` adds 1.5 to the score of token 5 and takes 4 from that of token 17. It keeps nothing of
- * a sequence, so it has no states.
- */
+/* A logits processor that makes given tokens more or less likely. `--plugin-option token_bias.list=5:1.5,17:-4`
+ * adds 1.5 to the score of token 5 and subtracts 4 from that of token 17. It needs no state for each sequence. */
 #include <stdlib.h>
 
 #include "graft/args.h"
@@ -57,7 +54,7 @@ static const struct graft_plugin plugin = {GRAFT_PLUGIN_HEADER,
                                            .logits_processor_stride = sizeof processor};
 static const struct graft_host *host;
 
-/* "ID:BIAS,ID:BIAS". The user's text is checked here, before anything runs. */
+/* Parses "ID:BIAS,ID:BIAS". Invalid text from the user is refused here, before anything runs. */
 static int init(struct graft_error *error) {
     const char *list = graft_args_string(host->options(&plugin), "list", "");
     for (n_biases = 0; *list != '\0';) {

@@ -29,27 +29,28 @@ struct graft_model;
 struct graft_planned_parameter;
 
 enum {
-    GRAFT_MODULE_LIST = 1, /* a ModuleList or Sequential: it has children and no class of its own */
-    /* What a replacement calls (GRAFT_CLASS_CALLS_SUPER): another one, or the original. It has the replacement's path,
-     * and is reached through its `super` and by graft_model_module, but not by graft_model_find_module. */
+    GRAFT_MODULE_LIST = 1, /* a ModuleList or Sequential, which has children but no class */
+    /* A module that a replacement calls (GRAFT_CLASS_CALLS_SUPER): another replacement, or the original. It has the
+       replacement's path, and is reached through its `super` and by graft_model_module, but not by
+       graft_model_find_module. */
     GRAFT_MODULE_SUPER = 2
 };
 
 /* A fact about a module under its field name in transformers: in_features, kernel_size. */
 struct graft_module_attribute {
     uint32_t struct_size;
-    int32_t count;         /* of values; > 0 */
+    int32_t count;         /* number of values; > 0 */
     const char *name;      /* "kernel_size" */
     const int64_t *values; /* [count] */
 };
 
-/* What a module keeps for each sequence (graft/state.h). */
+/* A state that a module keeps for each sequence (graft/state.h). */
 struct graft_module_state {
     uint32_t struct_size;
     int32_t rank;         /* dimensions */
     const char *name;     /* "conv_states" */
-    const int64_t *shape; /* [rank] of one sequence */
-    graft_dtype dtype;    /* of the elements */
+    const int64_t *shape; /* [rank] shape for one sequence */
+    graft_dtype dtype;    /* type of the elements */
     uint32_t reserved;
 };
 
@@ -57,34 +58,33 @@ struct graft_named_module {
     uint32_t struct_size;
     uint32_t flags;             /* GRAFT_MODULE_..., joined by | */
     const char *path;           /* "model.layers.0.self_attn"; "" for the model itself */
-    const char *name;           /* the last part of the path */
+    const char *name;           /* last component of the path */
     const char *class_name;     /* "LlamaAttention"; "ModuleList" or "Sequential" for a list */
-    const char *original_class; /* the class that this one replaces; NULL: it is the original */
+    const char *original_class; /* the class that this one replaces; NULL: nothing was replaced */
     const char *interface_id;   /* "graft.self_attention/1"; NULL for a list */
-    const char *plugin;         /* id of the plugin whose class this is; "program": by a call; NULL: the host's own */
-    const char *file;           /* of that plugin; or NULL */
-    /* If a kernel runs here (graft/host/library.h), the class and plugin above are its own. */
-    const char *kernel;                      /* its name; NULL: none */
-    const char *kernel_on;                   /* the replacement whose forward it runs for; NULL: the original's */
-    const char *kernel_on_plugin;            /* that brings that replacement; or NULL */
-    const char *kernel_on_file;              /* of that plugin; or NULL */
-    const struct graft_class *cls;           /* NULL for a list */
-    const struct graft_named_module *parent; /* NULL for the model itself */
-    const struct graft_named_module *super;  /* what this replacement calls; or NULL */
+    const char *plugin;         /* id of the class's plugin; "program" if registered by a call; NULL: the host's own */
+    const char *file;           /* the plugin's file; or NULL */
+    /* If a kernel runs here (graft/host/library.h), the class and plugin above are the kernel's. */
+    const char *kernel;                               /* the kernel's name; NULL: none */
+    const char *kernel_on;                            /* the replacement that the kernel runs for; NULL: the original */
+    const char *kernel_on_plugin;                     /* id of that replacement's plugin; or NULL */
+    const char *kernel_on_file;                       /* that plugin's file; or NULL */
+    const struct graft_class *cls;                    /* NULL for a list */
+    const struct graft_named_module *parent;          /* NULL for the model itself */
+    const struct graft_named_module *super;           /* the module that this replacement calls; or NULL */
     const struct graft_named_module *const *children; /* [n_children] */
     size_t n_children;
-    const struct graft_planned_parameter *const *parameters; /* [n_parameters] its own: graft/host/plan.h */
+    const struct graft_planned_parameter *const *parameters; /* [n_parameters] its parameters: graft/host/plan.h */
     size_t n_parameters;
     const struct graft_module_attribute *const *attributes; /* [n_attributes] */
     size_t n_attributes;
-    const struct graft_args
-        *arguments; /* what its parent passed to its class ("layer_idx"): graft/args.h; NULL: a list */
+    const struct graft_args *arguments; /* arguments from its parent ("layer_idx", graft/args.h); NULL for a list */
     const struct graft_module_state *const *states; /* [n_states] */
     size_t n_states;
 };
 
-/* [any] Module number `i`, parents before their children and what a replacement calls right after it; NULL after the
- * last. */
+/* [any] Module `i`: parents come before their children, and a replacement is followed by the module that it calls; NULL
+ * after the last. */
 const struct graft_named_module *graft_model_module(const struct graft_model *model, size_t i);
 
 /* [any] The module at a path ("" is the model itself); NULL if there is none. */
@@ -98,36 +98,41 @@ const struct graft_named_module *graft_model_find_module(const struct graft_mode
  *     graft_model_run_module(model, "model.layers.0.mlp.up_proj", &args, &error);
  */
 
-/* [any, one thread per model] Runs one module of a loaded model, what replaces it if anything does, as its parent
- * would, outside a forward of the model. `args` is the struct of its interface (graft/linear.h for "graft.linear/1"):
- * arrays are the caller's, as large as the interface says. The host brings all else: arithmetic, threads, scratch
- * memory, and implementations chosen by name. Where args have a batch, its cache is NULL, and then sequences begin with
- * it and nothing is kept of them, or one that graft_model_create_cache made. A path that leads to no module, or to a
- * list, a module in a chain, args that lack an array, slots that the cache does not have, and ids of tokens that the
- * model does not have are GRAFT_ERROR_USAGE. */
+/* [any, one thread per model] Runs one module of a loaded model, or its replacement, as its parent would, but outside
+ * of a forward of the model.
+ *
+ * `args` is the struct of the module's interface (graft/linear.h for "graft.linear/1"); its arrays belong to the caller
+ * and have the sizes that the interface states. The host supplies the rest: arithmetic, threads, scratch memory, and
+ * implementations chosen by name. If args contain a batch, its cache is either NULL (sequences begin in this call and
+ * nothing is kept of them) or one from graft_model_create_cache.
+ *
+ * GRAFT_ERROR_USAGE: the path leads to no module, to a list, or to a module in a chain; an array is missing; a slot is
+ * not in the cache; an id is not in the vocabulary. */
 int graft_model_run_module(struct graft_model *model, const char *path, const void *args, struct graft_error *error);
 
-/* [any, one thread per model] A cache for `slots` > 0 sequences 0 .. slots - 1, all empty, to be put into a batch: what
- * modules that are run with it keep of earlier tokens. It holds keys and values in the type that the model's own caches
- * have. A module finds there the tokens that it was itself given before: a sequence goes on at the position behind them
- * (anything else is GRAFT_ERROR_INTERNAL) and begins anew at position 0 once it is truncated to 0 tokens. After a call
- * that failed a sequence may hold its tokens or not: truncate it to where it was. The caller's, until graft_cache_free.
- */
+/* [any, one thread per model] Creates a cache for the sequences 0 .. slots - 1, all empty. Put it into the batch of
+ * modules that are run alone: they keep and find keys, values and states of earlier tokens in it, with the types that
+ * the model's own caches have.
+ *
+ * A module finds the tokens that were given to that module before. A sequence must continue at the next position
+ * (anything else is GRAFT_ERROR_INTERNAL), or begin at position 0 after it was truncated to 0 tokens. After a call that
+ * failed, a sequence may or may not contain its tokens: truncate it to its earlier length. The caller frees the cache
+ * with graft_cache_free. */
 int graft_model_create_cache(const struct graft_model *model, int32_t slots, struct graft_cache **cache,
                              struct graft_error *error);
 
-/* [any] The cache may outlive its model. NULL is none. */
+/* [any] Frees a cache, which may outlive its model. Accepts NULL. */
 void graft_cache_free(struct graft_cache *cache);
 
 /* [any, one thread per cache] Drops all but the first `length` tokens of a sequence. States of modules (graft/state.h)
- * are known before the last step and at the start alone: another length is GRAFT_ERROR_USAGE, and the sequence is then
- * empty. */
+ * can only be restored to the start or to before the last step: any other length is GRAFT_ERROR_USAGE and empties the
+ * sequence. */
 int graft_cache_truncate(struct graft_cache *cache, int32_t slot, int64_t length, struct graft_error *error);
 
-/* [any, one thread for both caches] Copies the first `length` tokens of a sequence of `source`, or all if there are
- * fewer, over a sequence of `target`: the same cache or another of the same model. States of modules are copied as they
- * are now alone: another length is GRAFT_ERROR_USAGE, and nothing is changed. If memory runs out, the target is empty.
- */
+/* [any, one thread for both caches] Copies the first `length` tokens of a sequence of `source` (all, if it has fewer)
+ * to a sequence of `target`, replacing it. The two may be one cache, or caches of the same model. States of modules can
+ * only be copied with all tokens: another length is GRAFT_ERROR_USAGE and changes nothing. If memory runs out, the
+ * target sequence is empty. */
 int graft_cache_copy(const struct graft_cache *source, int32_t from, struct graft_cache *target, int32_t to,
                      int64_t length, struct graft_error *error);
 
@@ -154,7 +159,7 @@ struct graft_module_spec {
     int32_t n_inputs;
     const char *path;           /* `*` matches anything but a dot: "model.layers.*.mlp" */
     const char *const *inputs;  /* [n_inputs]; NULL: one, "hidden_states" */
-    const char *const *outputs; /* [n_outputs]; NULL: one, "hidden_states"; "_": nobody's */
+    const char *const *outputs; /* [n_outputs]; NULL: one, "hidden_states"; "_": not passed on */
     int32_t n_outputs;
     uint32_t reserved;
 };
@@ -169,26 +174,26 @@ struct graft_module_spec {
 int graft_model_fuse_modules(struct graft_model *model, const struct graft_module_spec *specs, size_t n,
                              struct graft_error *error);
 
-/* [load] Takes apart the chains of the modules that `n` paths match, or all chains if `n` is 0. A module that is in no
- * chain, or a model without any, is an error, and nothing changes. */
+/* [load] Dissolves the chains that contain modules matched by `n` paths; with `n` 0, all chains. A module that is in no
+ * chain, or a model without chains, is an error, and nothing changes. */
 int graft_model_unfuse_modules(struct graft_model *model, const char *const *paths, size_t n,
                                struct graft_error *error);
 
-/* [any] What runs the chain of the module at `path`: the id of the plugin whose implementation it is, "" if the modules
- * run one after another; NULL if it is in no chain. Valid until it is unfused. */
+/* [any] What runs the chain of the module at `path`: the id of the plugin that implements it, or "" if the modules run
+ * one after another; NULL if the module is in no chain. Valid until the chain is unfused. */
 const char *graft_model_fused_by(const struct graft_model *model, const char *path);
 
 /* A chain. */
 struct graft_chain_info {
     uint32_t struct_size;
     uint32_t reserved;
-    const struct graft_named_module *const *modules; /* [n_modules] in the order in which they run */
+    const struct graft_named_module *const *modules; /* [n_modules] in the order of execution */
     size_t n_modules;
-    const char *implementation; /* provided by a plugin for their classes; NULL: they run one after another */
-    const char *plugin;         /* its id; or NULL */
+    const char *implementation; /* name of the plugin's implementation; NULL: modules run one after another */
+    const char *plugin;         /* id of that plugin; or NULL */
 };
 
-/* [any] Chain number `i`, in the order of fusing; NULL after the last. Valid until it is unfused. */
+/* [any] Chain `i`, in the order of fusing; NULL after the last. Valid until it is unfused. */
 const struct graft_chain_info *graft_model_chain(const struct graft_model *model, size_t i);
 
 #ifdef __cplusplus

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Looking on while a model runs: its modules compared with others, timed, recorded, watched.
- */
+/* Observes a model while it runs: compares its modules with others, and measures, records and checks them. */
 #ifndef GRAFT_HOST_OBSERVE_H
 #define GRAFT_HOST_OBSERVE_H
 
@@ -26,8 +24,8 @@ struct graft_watch;
 /* --- Comparing --- */
 
 /*
- * Compares a model with replacements with the same model without them, or with another checkpoint of it: while the
- * model runs, each replaced module and its original get the same input.
+ * Comparing a model with replacements with the same model without them, or with another checkpoint of it: while the
+ * model runs, each compared module and its original get the same input.
  *
  *     struct graft_comparison *comparison;
  *     graft_model_compare(model, original, 1, &comparison, &error);
@@ -43,47 +41,48 @@ struct graft_difference {
     double value;      /* the largest |reference| */
 };
 
-/* [any] Adds two arrays of `count` numbers to `found`, which starts as {0}. */
+/* [any] Adds the differences of two arrays of `count` numbers to `found`, which starts as {0}. */
 void graft_difference_add(struct graft_difference *found, const float *values, const float *reference, int64_t count);
 
-/* [any] How large a difference may be that is rounding: `tolerance` times the largest value of the reference, or
- * `tolerance` itself where that value is below 1 or not finite. The rounding errors of f32 grow with the numbers:
- * logits of 40 differ by 1e-4 between two correct orders of the same sums. */
+/* [any] The largest difference that rounding explains: `tolerance` times the largest value of the reference, or
+ * `tolerance` itself if that value is below 1 or not finite. The rounding errors of f32 grow with the numbers: logits
+ * of 40 differ by 1e-4 between two correct orders of the same sums. */
 double graft_difference_limit(const struct graft_difference *found, double tolerance);
 
-/* One replaced module, or one with other weights. */
+/* A module that is compared: it is replaced, or has other weights. */
 struct graft_compared {
     uint32_t struct_size;
     uint32_t reserved;
-    const struct graft_named_module *module; /* graft/host/modules.h: the replacement */
-    const char *reason;                      /* why it is not compared; NULL: it is */
-    int64_t calls;                           /* of the module, so far */
+    const struct graft_named_module *module; /* the replacement (graft/host/modules.h) */
+    const char *reason;                      /* why it is not compared; NULL: it is compared */
+    int64_t calls;                           /* calls of the module so far */
     struct graft_difference outputs;         /* of all calls: replacement against original */
-    double seconds;                          /* that all calls of the replacement took */
-    double original_seconds;                 /* and those of the original */
-    int64_t bytes;                           /* of weights that the replacement is bound to */
-    int64_t original_bytes;                  /* and those of the original */
+    double seconds;                          /* time of all calls of the replacement */
+    double original_seconds;                 /* time of all calls of the original */
+    int64_t bytes;                           /* bytes of the replacement's weights */
+    int64_t original_bytes;                  /* bytes of the original's weights */
 };
 
-/* [load] Starts comparing the replaced modules of `model` with `original`: the same model opened without replacements,
- * or another checkpoint of the same architecture, such as the one that a quantized one was made from; then modules that
- * only have other weights are compared, too. One of other sizes is an error (GRAFT_ERROR_MODEL) that names the field.
- * From now on each run of `model`, with at most `n_sequences` sequences, runs the originals as well. Both models
- * outlive the comparison, and one model takes part in one comparison or profile at a time. */
+/* [load] Starts comparing the modules of `model` with those of `original`: the same model opened without replacements,
+ * or another checkpoint of the same architecture, such as the one that a quantized checkpoint was made from. With
+ * another checkpoint, modules that differ only in their weights are compared too. Different sizes are
+ * GRAFT_ERROR_MODEL, with the name of the field. From now on each run of `model`, with at most `n_sequences` sequences,
+ * also runs the originals. Both models outlive the comparison, and a model can be in only one comparison or profile at
+ * a time. */
 int graft_model_compare(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
                         struct graft_comparison **comparison, struct graft_error *error);
 
-/* [load] Replaced module number `i`, in the order of modules, with its current numbers; NULL after the last. Owned by
- * the comparison and valid until that is freed. */
+/* [load] Compared module `i`, in the order of modules, with its current numbers; NULL after the last. Owned by the
+ * comparison and valid until that is freed. */
 const struct graft_compared *graft_comparison_at(const struct graft_comparison *comparison, size_t i);
 
-/* [load] Ends the comparison: models run as before. Accepts NULL. */
+/* [load] Ends the comparison. Accepts NULL. */
 void graft_comparison_free(struct graft_comparison *comparison);
 
 /* --- Profiles --- */
 
 /*
- * Time and bytes of weights by class, while a model runs.
+ * Profiling: measures the time and the bytes of weights that each class takes while a model runs.
  *
  *     struct graft_profile *profile;
  *     graft_model_profile(model, NULL, &profile, &error);
@@ -106,30 +105,30 @@ enum {
 struct graft_profile_options {
     uint32_t struct_size;
     int32_t which; /* GRAFT_PROFILE_... */
-    /* NULL; or the profiled model has the original modules, and only those that `counterpart` has replaced get
-     * rows. */
+    /* NULL, or a model in which some modules are replaced: the profiled model has the originals, and only those modules
+     * get rows that `counterpart` has replaced. */
     const struct graft_model *counterpart;
 };
 
 #define GRAFT_PROFILE_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_profile_options, counterpart)
 
-/* Of all calls of a row's modules. Never grows. */
+/* Sums over all calls of a row's modules. Never grows. */
 struct graft_profile_sum {
-    int64_t calls;      /* of those modules */
+    int64_t calls;      /* number of calls */
     double seconds;     /* including the modules below */
     double own_seconds; /* without */
     int64_t bytes;      /* of weights read, including the modules below */
 };
 
-/* The modules of one class in the place of one class. */
+/* The modules of one class that replace one other class. */
 struct graft_profile_row {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *class_name;                        /* that the modules have */
+    const char *class_name;                        /* the modules' class */
     const char *interface_id;                      /* theirs */
-    const char *original_class;                    /* NULL: not a replacement */
+    const char *original_class;                    /* the class that they replace; NULL: none */
     const char *plugin;                            /* id of the plugin that brought the class; or NULL */
-    int64_t modules;                               /* how many there are */
+    int64_t modules;                               /* number of modules */
     struct graft_profile_sum phases[GRAFT_PHASES]; /* by GRAFT_PHASE_... */
 };
 
@@ -141,7 +140,7 @@ int graft_model_profile(struct graft_model *model, const struct graft_profile_op
 /* [any, also from within graft_token_function] The phase that calls count for from now on. */
 void graft_profile_set_phase(struct graft_profile *profile, int32_t phase);
 
-/* [load] Stops profiling; the counts stay. */
+/* [load] Stops profiling. The results stay available. */
 void graft_profile_stop(struct graft_profile *profile);
 
 /* [any] Row number `i`, owned by the profile; NULL after the last. */
@@ -153,42 +152,42 @@ int64_t graft_profile_bytes(const struct graft_profile *profile, int32_t phase);
 /* [load] Stops and frees. Accepts NULL. */
 void graft_profile_free(struct graft_profile *profile);
 
-/* What a model's weights take, and what it keeps of a token. */
+/* The size of a model's weights, and the memory that each token takes. */
 struct graft_weight_use {
     uint32_t struct_size;
     uint32_t reserved;
-    int64_t weights;         /* numbers that it was trained with: of quantized ones, what their codes stand for */
-    int64_t bytes;           /* that hold them: codes, scales and adapters included */
-    int64_t bytes_per_token; /* that generating one token reads: of experts those chosen, of embeddings one row */
-    int64_t
-        cache_bytes_per_token; /* that each token of a sequence takes: keys and values, or what they are made from */
-    int64_t state_bytes_per_token; /* states of a sequence, which each token reads and changes */
-    int64_t weights_per_token;     /* of `weights`, those that a token without logits is multiplied by: of experts those
-                                      chosen */
+    int64_t weights;         /* number of weights; for quantized ones, as if they were floats */
+    int64_t bytes;           /* bytes of weights, including codes, scales and adapters */
+    int64_t bytes_per_token; /* bytes read to generate a token: only the chosen experts, and one row of embeddings */
+    int64_t cache_bytes_per_token; /* bytes that each token adds to the cache: keys and values, or what they are
+                                      computed from */
+    int64_t state_bytes_per_token; /* bytes of a sequence's states, which every token reads and writes */
+    int64_t weights_per_token; /* number of weights that a token without logits is multiplied by, of experts only the
+                                  chosen ones */
 };
 
-/* [any, one thread per model] Fills `use`, whose struct_size is set, of a loaded model that generates: it runs one
- * token. The model takes part in no profile or comparison. */
+/* [any, one thread per model] Fills in `use`, whose struct_size is set, for a loaded model that generates text; this
+ * runs one token. The model must not be in a profile or comparison. */
 int graft_model_weight_use(struct graft_model *model, struct graft_weight_use *use, struct graft_error *error);
 
-/* [any, one thread per model] Sets `bytes` to what attention reads of a sequence for one token, keys and values or what
- * they are made from: the mean over its tokens number `first` to `last`, from 1. A token reads itself and those before
- * it, as far back as the window of each layer goes. The model is as above, and runs one token. */
+/* [any, one thread per model] Sets `bytes` to the mean number of bytes that attention reads from the cache for one
+ * token, over the tokens `first` to `last` of a sequence, counted from 1. A token reads itself and earlier tokens, as
+ * far back as the window of each layer allows. Requirements are those of graft_model_weight_use. */
 int graft_model_cache_use(struct graft_model *model, int64_t first, int64_t last, double *bytes,
                           struct graft_error *error);
 
 /* --- Recording --- */
 
 /*
- * What goes on inside a model while it reads prompts: hidden states, attention weights, router logits. Recording
- * follows the interfaces of modules, so replaced classes are recorded like the originals.
+ * Recording a model's internals while it reads prompts: hidden states, attention weights, router logits. Modules are
+ * found by interface, so replaced classes are recorded like the originals.
  *
- *     hidden_states.embeddings    [tokens, hidden]         what goes into the first layer
- *     hidden_states.layer.N       [tokens, hidden]         behind layer N, before the final norm
- *     hidden_states.final_norm    [tokens, hidden]         of decoders
+ *     hidden_states.embeddings    [tokens, hidden]         input of the first layer
+ *     hidden_states.layer.N       [tokens, hidden]         output of layer N, before the final norm
+ *     hidden_states.final_norm    [tokens, hidden]         decoders only
  *     attentions.N                [heads, tokens, tokens]  probabilities; hidden keys 0
- *     router.N.logits             [tokens, experts]        of layers with experts
- *     outputs.PATH                [tokens, columns]        of a module that gives rows for all tokens; those of its
+ *     router.N.logits             [tokens, experts]        layers with experts only
+ *     outputs.PATH                [tokens, columns]        a module with a row for each token; the columns of its
  *                                                          heads are joined
  *
  * With several prompts each name ends in the prompt's number: "attentions.0.0", "attentions.0.1".
@@ -240,7 +239,7 @@ int graft_recorded_write(const char *path, const struct graft_recorded *tensors,
 /* --- Watching --- */
 
 /*
- * Watching the modules of a model while it runs: whether they give numbers, and when each of them runs.
+ * Watching a model while it runs: checks that outputs are finite, and writes a trace of all calls.
  *
  *     struct graft_watch_options options = {.struct_size = sizeof options, .check_finite = 1, .trace = "trace.json"};
  *     graft_model_watch(model, &options, &watch, &error);
@@ -250,23 +249,23 @@ int graft_recorded_write(const char *path, const struct graft_recorded *tensors,
 
 struct graft_watch_options {
     uint32_t struct_size;
-    /* 1: a forward whose output holds an infinity or NaN is an error (GRAFT_ERROR_VERIFY), which names the innermost
-     * module and says where in its output. */
+    /* 1: an infinity or NaN in the output of a module is an error (GRAFT_ERROR_VERIFY) that names the innermost module
+     * and the position in its output. */
     int32_t check_finite;
-    /* NULL; or the file that graft_watch_end writes: each module's calls in Chrome's trace event format. */
+    /* A file that graft_watch_end writes: all calls of modules, in Chrome's trace event format; NULL: none. */
     const char *trace;
 };
 
 #define GRAFT_WATCH_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_watch_options, trace)
 
-/* [load] Begins to watch a loaded model, which outlives the watch and is in one watch, profile or comparison at a time.
- * Results do not change, but modules that would run as one run one after another. `options` is copied but for its
- * strings, which stay the caller's until the end. */
+/* [load] Starts watching a loaded model, which outlives the watch and can be in only one watch, profile or comparison
+ * at a time. Results do not change, but modules that could run as one run one after another. `options` is copied,
+ * except for its strings, which must stay valid until the end. */
 int graft_model_watch(struct graft_model *model, const struct graft_watch_options *options, struct graft_watch **watch,
                       struct graft_error *error);
 
-/* [load] Ends it, and writes the trace: also of a run that failed, up to there. NULL is accepted. Errors are
- * GRAFT_ERROR_IO; the watch is gone all the same. */
+/* [load] Ends the watch and writes the trace, also after a run that failed. Accepts NULL. A trace that cannot be
+ * written is GRAFT_ERROR_IO; the watch is freed all the same. */
 int graft_watch_end(struct graft_watch *watch, struct graft_error *error);
 
 #ifdef __cplusplus

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What the whole process shares: threads, log lines, how fast the machine reads memory and multiplies, its last words,
- * and the other processes that run the same model.
- */
+/* Settings and services of the whole process: threads, log lines, progress, reports of crashes, the speed of the
+ * machine, and other processes that run the same model. */
 #ifndef GRAFT_HOST_PROCESS_H
 #define GRAFT_HOST_PROCESS_H
 
@@ -18,98 +16,98 @@ extern "C" {
 
 struct graft_model;
 
-/* [load] How many threads to use from now on; 0 or less: as many as the process may use (the default). */
+/* [load] Sets the number of threads; 0 or less: as many as the process may use, which is the default. */
 void graft_threads_set_count(int32_t count);
 
-/* [any] How many there are. */
+/* [any] The number of threads. */
 int32_t graft_threads_count(void);
 
-/* [any] Takes a line that a plugin logs (graft/log.h), without control characters or a line end, on the thread that
- * logs. Both strings are valid only during the call. */
+/* [any] Gets a line that a plugin logs (graft/log.h), without control characters and line end, on the thread that logs.
+ * Both strings are valid only during the call. */
 typedef void (*graft_log_sink)(void *data, const char *sender, const char *text);
 
-/* [any] Where log lines go from now on; NULL (the default): nowhere. Calls of the sink do not overlap. Once a later
- * call of this function has returned, the old sink is no longer running and is not called again. The sink must not
- * log. */
+/* [any] Sets where log lines go; NULL, the default: nowhere. Calls of the sink never overlap. When this function
+ * returns, the old sink is not running and is not called again. A sink must not log. */
 void graft_log_set_sink(graft_log_sink sink, void *data);
 
-/* What may take long, and what is counted of it. */
+/* Long operations whose progress is reported, and the unit of the count. */
 enum {
-    GRAFT_PROGRESS_LOAD = 1,  /* bytes of parameters that loading a model makes, mapped ones not included */
-    GRAFT_PROGRESS_PROMPT = 2 /* tokens of the prompts that are being read, in pieces of several hundred */
+    GRAFT_PROGRESS_LOAD = 1,  /* bytes of parameters copied when a model is loaded, without mapped ones */
+    GRAFT_PROGRESS_PROMPT = 2 /* tokens of prompts read, in pieces of several hundred */
 };
 
-/* [any] Told, on the thread that does the work, that `done` of `total` are done of GRAFT_PROGRESS_... `what`. It must
- * not call the library. */
+/* [any] Gets the progress of an operation GRAFT_PROGRESS_... on the thread that does the work: `done` of `total`. It
+ * must not call the library. */
 typedef void (*graft_progress_sink)(void *data, int32_t what, int64_t done, int64_t total);
 
-/* [any] Who is told of progress from now on; NULL (the default): nobody. Calls of the sink do not overlap; once this
- * function has returned, the old one is not called again. */
+/* [any] Sets who is told of progress; NULL, the default: nobody. Calls of the sink never overlap. When this function
+ * returns, the old sink is not called again. */
 void graft_progress_set_sink(graft_progress_sink sink, void *data);
 
 /* --- Its end --- */
 
-/* [load] From now on a process that ends in SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT first writes one line to
- * standard error, which begins with `program`: what ran on that thread, that is, a module's path and class, its plugin
- * and the plugin's file. The signal then takes the course it had before this call, so debuggers, sanitizers and core
- * dumps see it as it was. `program` stays the caller's and has to outlive the process. */
+/* [load] From now on, if the process ends by SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, it first writes one line to
+ * standard error: `program`, and what ran on that thread (a module's path and class, its plugin and the plugin's file).
+ * The signal is then handled as before this call, so debuggers, sanitizers and core dumps work as usual. `program` must
+ * stay valid until the process ends. */
 void graft_watch_crashes(const char *program);
 
-/* [load] From now on only the program itself ends with a status of its own: one that ends by exit() before
- * graft_expect_exit was called writes one line, as above, and ends with status 3. Otherwise a plugin, or a library
- * beneath one, that calls exit(0) would look like success. `program` as above. Returns GRAFT_OK or
- * GRAFT_ERROR_INTERNAL. */
+/* [load] Detects plugins, or libraries below them, that end the process. From now on, if exit() is called before
+ * graft_expect_exit, the process writes one line, as above, and ends with status 3; otherwise exit(0) in a plugin would
+ * look like success. `program` is as above. Returns GRAFT_OK or GRAFT_ERROR_INTERNAL. */
 int graft_watch_exit(const char *program);
 
-/* [any] The program is about to end by itself. */
+/* [any] Says that the program itself is about to call exit(). */
 void graft_expect_exit(void);
 
 /* --- The machine --- */
 
-/* [load] How many bytes per second this machine reads from memory. This limits generation, which reads every weight for
- * each token. It is the best of several passes by all threads over `bytes` of fresh memory, or 0 if there is not that
- * much memory. `bytes` should be many times the size of the caches; 0: as many as that takes. */
+/* [load] Measures how many bytes per second this machine reads from memory. This limits generation, which reads every
+ * weight for each token. The result is the best of several passes of all threads over `bytes` of fresh memory, or 0 if
+ * there is not that much memory. `bytes` should be many times the size of the caches; 0: a suitable size. */
 double graft_read_bandwidth(int64_t bytes);
 
-/* [load] How many operations per second all threads do with the instructions that products of many tokens use here: a
- * multiplication and an addition count as two. This limits how fast a prompt is read. With `bf16` those for bf16
- * weights, if the processor has any; else those for f32. `*unit`, which is static, names them, such as "avx512 f32". */
+/* [load] Measures how many operations per second all threads do, counting multiplications and additions, with the
+ * instructions that matrix products use on this machine. This limits how fast prompts are read. With `bf16` the
+ * instructions are those for bf16 weights, if the processor has any; otherwise those for f32. `*unit`, a static string,
+ * names them: "avx512 f32". */
 double graft_matrix_peak(int32_t bf16, const char **unit);
 
 enum { GRAFT_PROCESSOR_NAME = 64 };
 
-/* [any] What the processor calls itself, such as "AMD EPYC"; "unknown" if it does not say. */
+/* [any] Writes the processor's name, such as "AMD EPYC"; "unknown" if it has none. */
 void graft_processor_name(char name[GRAFT_PROCESSOR_NAME]);
 
 /* --- Several processes --- */
 
 /*
- * Running one model in several processes (graft/parallel.h). Each is a program that calls this library in the same way:
- * it starts here, loads the same plugins, opens the same model, generates from the same prompts. Rank 0 chooses the
- * tokens, the others learn them from it; only rank 0 has logits.
+ * Running one model in several processes (graft/parallel.h). All of them make the same calls: graft_parallel_start,
+ * then they load the same plugins, open the same model and generate from the same prompts. Rank 0 chooses the tokens
+ * and sends them to the others; only rank 0 has logits.
  */
 
-/* [load] Loads the plugin `id` from one of `n` directories, and lets it find the other processes. Once in a process,
- * before plugins are loaded: what these decide may depend on the rank. Errors are GRAFT_ERROR_PLUGIN. */
+/* [load] Loads the plugin `id` from one of `n` directories and connects to the other processes. Call this once, before
+ * other plugins are loaded, since what they do may depend on the rank. Errors are GRAFT_ERROR_PLUGIN. */
 int graft_parallel_start(const char *const *directories, int32_t n, const char *id, struct graft_error *error);
 
-/* [load] Takes leave of the other processes, who do so too; from then on this one is alone. After an error call the
- * `abort` of graft_parallel_get instead, or the others wait for ever; before it `claim_abort`, where there is one, so
- * that one of several that fail says why. Nothing where nothing was started. */
+/* [load] Disconnects from the other processes, which must call this too; afterwards this process is alone. Does nothing
+ * if graft_parallel_start was not called. After an error, call `abort` of graft_parallel_get instead, since the other
+ * processes would wait for ever, and `claim_abort` before it if it is set, so that only one of several failing
+ * processes reports why. */
 void graft_parallel_stop(void);
 
-/* [any] Rank and size, and what ranks say to each other. Without graft_parallel_start: rank 0 of 1. */
+/* [any] Rank, size, and communication between ranks. Without graft_parallel_start: rank 0 of 1. */
 const struct graft_parallel *graft_parallel_get(void);
 
-/* [load] Compares what all ranks, who all call this, say of themselves: lines of a key, a tab and a value, in any
- * order. Where one has another value than rank 0, an error (GRAFT_ERROR_USAGE) says so of `what` and names the key:
- * "the plugins of rank 1 are not those of rank 0: lora is version 2.0.0, on rank 0 version 1.0.0". With `partial` 1 a
- * key that either has for itself is no difference. */
+/* [load] Checks that all ranks, all of which call this, have the same settings. `lines` has a line for each: a key, a
+ * tab and a value, in any order. If a value differs from rank 0's, GRAFT_ERROR_USAGE names the key; `what` describes
+ * the settings: "the plugins of rank 1 are not those of rank 0: lora is version 2.0.0, on rank 0 version 1.0.0". With
+ * `partial` 1, keys that only one of the two ranks has are ignored. */
 int graft_parallel_agree(const char *what, const char *lines, int32_t partial, struct graft_error *error);
 
-/* [load] The same for a model that all have opened: the fields of config.json, and those of generation_config.json that
- * all act on; the classes of modules, what makes their parameters, and types and shapes of tensors, where two ranks
- * have the same ones. */
+/* [load] Does the same for a model that all ranks have opened: fields of config.json, the fields of
+ * generation_config.json that concern all ranks, classes of modules, conversions of parameters, and types and shapes of
+ * the tensors that two ranks have in common. */
 int graft_parallel_agree_model(const struct graft_model *model, struct graft_error *error);
 
 #ifdef __cplusplus

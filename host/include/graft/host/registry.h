@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program registers by calls: the patch mapping, plugins and what else they may bring, and conversions for whole
- * models; for all models of a library that are opened later, or for one load.
+ * Registers things by calls: entries of the patch mapping, plugins and what they may contain, and conversions for whole
+ * models. They apply to all models that the library opens later, or to a single load.
  *
  * All functions are [any] and may run in several threads at once; a call that fails changes nothing.
  */
@@ -39,12 +39,12 @@ struct graft_scope;
  * anywhere in the name, and the first match decides. A key that is not a valid expression is a name only; there is a
  * note once it matters. A plugin says which of the two its keys are.
  *
- * One rule orders everything: the load patch goes before calls, calls before plugins, and plugins
- * registered by calls before those from files, which go in the order that the user gave. Within a source, exact names
- * go before patterns, then the first registered goes first; only that one has a part in a module. If several sources
- * have a part, those whose class calls super (GRAFT_CLASS_CALLS_SUPER) wrap each other in this order, plugins without
- * an order by id. Of the others the first is innermost; of two plugins without an order that is the one with the exact
- * name, and two exact names or two patterns are an error. A look-up by name gives the outermost class. Scopes apply the
+ * If several entries match a module, sources are ordered: first the load patch, then calls, then plugins registered by
+ * calls, then plugins from files in the order that the user gave. Each source contributes at most one class: exact
+ * names take precedence over patterns, and among these the entry registered first counts. Classes that call super
+ * (GRAFT_CLASS_CALLS_SUPER) wrap each other in this order, plugins without a given order by id. Of the other classes
+ * only the first is used, as the innermost one; of two plugins without a given order it is the one with the exact name,
+ * and two exact names or two patterns are an error. A look-up by name returns the outermost class. Scopes apply the
  * same rule to the mapping as it was when they were entered.
  *
  * Plugins' entries may be unregistered, cleared and overwritten like any others; the plugin stays loaded. A model uses
@@ -237,9 +237,9 @@ size_t graft_conversion_operations(const struct graft_conversion *conversion, ch
 /* --- One load --- */
 
 /*
- * A load patch: classes, filters and conversions for a single load, on top of the patch mapping
- * and without touching it. Two models opened with different load patches can exist side by side, in any threads.
- * docs/patch.md describes the same as a file.
+ * A load patch: classes, filters and conversions for a single load, which do not change the patch mapping. Two models
+ * opened with different load patches can exist side by side, in any threads. docs/patch.md describes the same as a
+ * file.
  */
 
 /* Borrowed until graft_model_open returns, except classes and custom operations, which must stay valid as long as the
