@@ -35,7 +35,7 @@ int graft_parts_read_attention_sizes(const struct graft_args *args, const char *
                                (int)GRAFT_PARTS_MAX_LAYERS - 1, (long long)layer);
     }
     sizes->rotary_width = graft_args_int(args, "rotary_width", sizes->head_dim);
-    int is_part = sizes->rotary_width != sizes->head_dim; /* a whole one may be odd, where nothing is rotated */
+    int is_part = sizes->rotary_width != sizes->head_dim; /* without rotation, an odd head_dim is fine */
     if (is_part && (sizes->rotary_width < 2 || sizes->rotary_width > sizes->head_dim || sizes->rotary_width % 2 != 0)) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
                                "argument rotary_width: expected an even number up to head_dim (%lld), got %lld",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model with its head, which only sees the tokens whose logits are wanted: the next token of each, or the masked one.
- */
+/* A model with its language model head, which only processes the rows whose logits are wanted. */
 #include <stdio.h>
 
 #include "graft/describe.h"
@@ -12,7 +11,7 @@ struct kept {
     const char *model;
     const char *head;
     struct graft_parts_transform_info transform;
-    const char *logits_bias; /* NULL: none, as the next */
+    const char *logits_bias; /* NULL: none; so is the next */
     const char *encoder;
     struct graft_parts_causal_lm_sizes sizes;
 };
@@ -24,11 +23,11 @@ struct causal_lm {
     const struct graft_module *lm_head;     /* hidden_size -> vocab_size */
     int64_t model_size;                     /* hidden_size without a transform */
     int64_t vocab_size;
-    const struct graft_module *encoder;     /* this and the next NULL: none */
+    const struct graft_module *encoder;     /* NULL: none; so is the next */
     const struct graft_weight *logits_bias; /* [1, vocab_size] */
     int64_t encoder_size;
     float logit_scale; /* 1: none */
-    float softcap;     /* of logits; 0: none */
+    float softcap;     /* soft cap of logits; 0: none */
 };
 
 /* Ties the head's bias to the root's parameter `tied_bias`, the name under which published checkpoints have it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacked experts whose rows are codes. */
+/* Stacked experts with quantized rows. */
 #include <stdio.h>
 
 #include "graft/describe.h"
@@ -15,7 +15,7 @@ struct experts {
     int32_t has_bias;
 };
 
-/* Declares the stack `name`, with `rows` outputs and `columns` inputs an expert, and NAME_bias where experts have
+/* Declares the stack `name`, with `rows` outputs and `columns` inputs for each expert, and NAME_bias if experts have
  * biases. */
 static int describe_stack(const struct experts *experts, const char *name, int64_t rows, int64_t columns,
                           int is_gate_up, struct graft_error *error) {

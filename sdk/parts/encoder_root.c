@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models with a head that tells which class a sequence or a token belongs to. */
+/* Models whose head classifies sequences or tokens. */
 #include "graft/base_model.h"
 #include "graft/describe.h"
 #include "graft/encoder_parts.h"
 #include "graft/instance.h"
 
-/* What `describe` hands to `create`. */
+/* Passed from `describe` to `create`. */
 struct kept {
     const char *model;
     const char *decoder;
@@ -105,7 +105,7 @@ static int decode(const struct encoder_root *self, const struct graft_call *call
     return graft_linear_forward(self->decoder, call, &args, error);
 }
 
-/* logits [rows, logits of a row] of hidden_states [rows, hidden_size]. */
+/* logits [rows, logits of a row] = head(hidden_states [rows, hidden_size]). */
 static int find_logits(const struct encoder_root *self, const struct graft_call *call, int64_t rows,
                        float *hidden_states, float *logits, struct graft_error *error) {
     int status = graft_parts_transform_apply(&self->transform, call, rows, &hidden_states, error);
@@ -120,8 +120,7 @@ int graft_parts_sequence_classifier_create(const struct graft_class *cls, const 
     return create(build, instance, error);
 }
 
-/* The token whose hidden state the head takes for a sequence: the first with GRAFT_POOLING_CLS, else the last one that
- * is not padding. */
+/* The token that represents a sequence: the first with GRAFT_POOLING_CLS, else the last that is not padding. */
 static int64_t telling(const struct encoder_root *self, const struct graft_batch *batch, const int32_t *input_ids,
                        int32_t sequence) {
     int64_t first = batch->cu_seqlens[sequence];
@@ -137,7 +136,7 @@ static int64_t telling(const struct encoder_root *self, const struct graft_batch
     return first;
 }
 
-/* pooled [sequences, hidden_size] of hidden_states [tokens, hidden_size]: one row of each sequence. */
+/* pooled [sequences, hidden_size] = the row of hidden_states [tokens, hidden_size] that represents each sequence. */
 static void take_one(const struct encoder_root *self, const struct graft_batch *batch, const int32_t *input_ids,
                      const float *hidden_states, float *pooled) {
     for (int32_t s = 0; s < batch->sequences; s++) {
@@ -146,7 +145,7 @@ static void take_one(const struct encoder_root *self, const struct graft_batch *
     }
 }
 
-/* pooled [sequences, hidden_size] of the same: the mean of each sequence's rows. */
+/* pooled [sequences, hidden_size] = the mean of each sequence's rows of hidden_states. */
 static void take_mean(const struct graft_batch *batch, const float *hidden_states, int64_t hidden_size, float *pooled) {
     for (int32_t s = 0; s < batch->sequences; s++) {
         int64_t begin = batch->cu_seqlens[s];
@@ -161,7 +160,8 @@ static void take_mean(const struct graft_batch *batch, const float *hidden_state
     }
 }
 
-/* hidden [tokens, hidden_size], and pooled [sequences, hidden_size] of a model with a pooler, else NULL. */
+/* Runs the model: hidden [tokens, hidden_size], and pooled [sequences, hidden_size] if it has a pooler and `pooled` is
+ * not NULL. */
 static int run_model(const struct encoder_root *self, const struct graft_call *call, const struct graft_batch *batch,
                      const int32_t *input_ids, const int32_t *token_type_ids, float *hidden, float *pooled,
                      struct graft_error *error) {
@@ -195,8 +195,8 @@ static int run_classifier(void *instance, const struct graft_call *call,
         return status;
     }
     if (self->pooling == GRAFT_POOLING_LATE) {
-        /* The reference takes the mean of the logits of all tokens, which a Linear gives: it gives the same of the
-         * tokens' mean. */
+        /* The reference averages the logits of all tokens. The head is linear, so averaging hidden states first gives
+         * the same. */
         status = graft_parts_transform_apply(&self->transform, call, args->batch->tokens, &hidden, error);
         take_mean(args->batch, hidden, self->hidden_size, pooled);
         return status == GRAFT_OK ? decode(self, call, sequences, pooled, args->logits, error) : status;

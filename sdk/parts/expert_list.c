@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Experts as a list of modules, one after the other. */
+/* Experts as a list of modules, which run one after another. */
 #include <stdio.h>
 #include <string.h>
 
@@ -69,15 +69,15 @@ int graft_parts_expert_list_create(const struct graft_class *cls, const struct g
     return graft_instance_finish(self, instance, error);
 }
 
-/* The tokens that go to one expert, and what becomes of them. */
+/* The tokens of one expert, and room for their inputs and outputs. */
 struct share {
-    int32_t *tokens;  /* [tokens]: their numbers, ascending */
+    int32_t *tokens;  /* [tokens]: indices of the tokens, ascending */
     float *weights;   /* [tokens] */
     float *gathered;  /* [tokens, hidden_size] */
     float *processed; /* [tokens, hidden_size] */
 };
 
-/* How many tokens go to `expert`; fills in which, and their weights. */
+/* Finds the tokens routed to `expert`, and their weights; returns their number. */
 static int64_t find_tokens(const struct graft_experts_args *args, int64_t expert, struct share *share) {
     int64_t n = 0;
     for (int64_t i = 0; i < args->tokens * args->k; i++) {
@@ -90,7 +90,7 @@ static int64_t find_tokens(const struct graft_experts_args *args, int64_t expert
     return n;
 }
 
-/* output += what expert `e` makes of its `n` tokens. */
+/* output += the results of expert `e` for its `n` tokens. */
 static int run_expert(const struct experts *self, const struct graft_call *call, const struct graft_experts_args *args,
                       int64_t e, int64_t n, const struct share *share, struct graft_error *error) {
     const struct graft_mlp_args mlp_args = {sizeof mlp_args, 0, n, share->gathered, share->processed};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention with one projection for queries, keys and values. */
+/* Attention with a joined projection for queries, keys and values. */
 #include "graft/describe.h"
 #include "graft/kernels.h"
 #include "graft/parts.h"
@@ -61,8 +61,7 @@ int graft_parts_fused_attention_create(const struct graft_class *cls, const stru
     return graft_instance_finish(self, instance, error);
 }
 
-/* context [tokens, heads, head_dim] = attention of qkv [tokens, (heads + 2 * kv_heads) * head_dim], which is rotated.
- */
+/* context [tokens, heads, head_dim] = attention for qkv [tokens, (heads + 2 * kv_heads) * head_dim], after rotation. */
 static int attend(const struct attention *self, const struct graft_call *call,
                   const struct graft_self_attention_args *args, float *qkv, float *context, struct graft_error *error) {
     const struct graft_parts_attention_sizes *sizes = &self->sizes;

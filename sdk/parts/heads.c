@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What config.json says of a head that classifies, and such heads of decoders. */
+/* Reads fields of config.json for classification heads, and describes such heads of decoders. */
 #include "graft/encoder_parts.h"
 
-enum { MAX_LABELS = 1 << 20, ANSWER_ENDS = 2 /* an answer's beginning and its end */ };
+enum { MAX_LABELS = 1 << 20, ANSWER_ENDS = 2 /* an answer's start and end */ };
 
-/* config.json has no num_labels where it has id2label. If it has both and they differ, num_labels counts. */
+/* Without num_labels, id2label gives the number. If the two differ, num_labels counts. */
 int graft_parts_read_num_labels(const struct graft_config *config, int64_t *num_labels, struct graft_error *error) {
     const int is_named = graft_config_has(config, "id2label");
     if (is_named && config->kind(config->data, "id2label") != GRAFT_FIELD_OBJECT) {
@@ -32,7 +32,7 @@ int graft_parts_read_encoder_head(const struct graft_config *config, int32_t hea
                : status;
 }
 
-/* A head that answers has two logits, for an answer's beginning and end, whatever labels config.json has. */
+/* A question answering head has two logits, for an answer's start and end, whatever labels config.json has. */
 int graft_parts_read_decoder_head(const struct graft_config *config, int32_t head,
                                   struct graft_parts_encoder_sizes *sizes, struct graft_error *error) {
     sizes->classifies = 1;

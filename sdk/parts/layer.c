@@ -25,14 +25,14 @@ struct layer {
     int32_t mlp_mixes;
     const struct graft_module *cross; /* NULL: none */
     const struct graft_module *cross_norm;
-    float attention_skip; /* a factor, as are the three below; 1 changes nothing */
+    float attention_skip; /* a factor, as are the next three; 1: no effect */
     float attention_scale;
     float mlp_skip;
     float mlp_scale;
 };
 
-/* Declares cross attention. It gets the arguments of the layer, as attention does, but a layer_idx of its own for its
- * place in the cache. */
+/* Declares cross attention. It gets the layer's arguments, like self-attention, but its own layer_idx for its place in
+ * the cache. */
 static void describe_cross(const struct graft_parts_layer *part, const struct graft_args *args,
                            const struct graft_sink *sink, struct graft_error *error) {
     enum { MAX_ARGS = 32 };
@@ -96,12 +96,12 @@ int graft_parts_layer_describe(const struct graft_class *self, const struct graf
     return graft_parts_layer_declare(self->data, config, args, sink, error);
 }
 
-/* A factor of struct graft_parts_layer, where 0 means 1. */
+/* Reads a factor of struct graft_parts_layer, where 0 means 1. */
 static float factor(double value) {
     return value != 0.0 ? (float)value : 1.0f;
 }
 
-/* Finds a child that the part names; NULL where it names none. */
+/* Finds the child that the part names; NULL if it names none. */
 static const struct graft_module *find_child(const struct graft_build *build, const char *name,
                                              struct graft_error *error) {
     return name != NULL ? graft_build_child(build, name, error) : NULL;
@@ -144,7 +144,7 @@ int graft_parts_layer_create(const struct graft_class *cls, const struct graft_b
     return graft_instance_finish(self, instance, error);
 }
 
-/* One call of the layer, which its steps below share. Their arrays are [tokens, hidden_size]. */
+/* A call of the layer, shared by the steps below. Arrays are [tokens, hidden_size]. */
 struct pass {
     const struct layer *layer;
     const struct graft_call *call;
@@ -187,7 +187,7 @@ static int attend(const struct pass *pass, const float *x, float *output) {
     return graft_self_attention_forward(pass->layer->attention, pass->call, &args, pass->error);
 }
 
-/* Cross attention, to the encoder's hidden states. */
+/* Runs cross attention to the encoder's hidden states. */
 static int attend_across(const struct pass *pass, const float *x, float *output) {
     static const struct graft_mask all = {.struct_size = sizeof all, .kind = GRAFT_MASK_NONE};
     const struct graft_self_attention_args args = {
@@ -212,7 +212,7 @@ static int feed(const struct pass *pass, const float *x, float *output) {
                                   : graft_mlp_forward(pass->layer->mlp, pass->call, &args, pass->error);
 }
 
-/* Scales the output of attention or MLP, before it is added to hidden_states. */
+/* Scales the output of attention or MLP before it is added to hidden_states. */
 static void scale_output(const struct pass *pass, float own_scale, float *output) {
     const float scale = pass->layer->residual_scale * own_scale;
     for (int64_t i = 0; scale != 1.0f && i < pass->args->batch->tokens * pass->layer->hidden_size; i++) {
@@ -231,7 +231,7 @@ static int add(const struct pass *pass, const float *x) {
     return add_to(pass, pass->args->hidden_states, x);
 }
 
-/* Attention and mixer side by side. */
+/* Runs attention and mixer on the same input. */
 static int attend_and_mix(const struct pass *pass, const float *x, float *output, float *mixed) {
     int status = mix(pass, pass->layer->mixer, x, mixed);
     if (status == GRAFT_OK) {
@@ -249,7 +249,7 @@ static int run_attention(const struct pass *pass, const float *x, float **output
     } else {
         status = pass->layer->mixer != NULL ? mix(pass, pass->layer->mixer, x, *output) : attend(pass, x, *output);
     }
-    float *added = NULL; /* made of x before the norm, which may overwrite x */
+    float *added = NULL; /* computed before the norm, which may overwrite x */
     if (status == GRAFT_OK && pass->steps->beside_attention != NULL) {
         added = graft_scratch_floats(pass->call, pass->args->batch->tokens, pass->layer->hidden_size, pass->error);
         status = added != NULL
@@ -278,7 +278,7 @@ static int run_mlp(const struct pass *pass, const float *x, float **output, floa
     return status;
 }
 
-/* hidden_states *= vector, in each token; nothing happens without one. */
+/* hidden_states *= vector, for each token; does nothing without a vector. */
 static int weigh(const struct pass *pass, const struct graft_weight *vector) {
     const int64_t width = pass->layer->hidden_size;
     const float *numbers = vector != NULL ? graft_scratch_widened(pass->call, vector, pass->error) : NULL;
@@ -288,8 +288,8 @@ static int weigh(const struct pass *pass, const struct graft_weight *vector) {
     return vector == NULL || numbers != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }
 
-/* normed = norm(hidden_states + residual), and hidden_states = `skip` times that sum, or with residual_normed `skip`
- * times `normed`: what the next output is added to. */
+/* normed = norm(hidden_states + residual). hidden_states, to which the next output is added, becomes `skip` times that
+ * sum or, with residual_normed, `skip` times `normed`. */
 static int norm_input(const struct pass *pass, const struct graft_module *norm, const float *residual, float skip,
                       float *normed) {
     const int64_t count = pass->args->batch->tokens * pass->layer->hidden_size;
@@ -301,21 +301,22 @@ static int norm_input(const struct pass *pass, const struct graft_module *norm, 
     return status;
 }
 
-/* *seen = the input of attention or mixer: `normed`, filled in here, or hidden_states where there is no norm. */
+/* Sets `seen` to the input of attention or mixer: norm(hidden_states), written to `normed`, or hidden_states without a
+ * norm. */
 static int begin(const struct pass *pass, float *normed, const float **seen) {
     const struct graft_module *norm = pass->layer->attention_norm;
     *seen = norm != NULL ? normed : pass->args->hidden_states;
     return norm != NULL ? norm_input(pass, norm, NULL, pass->layer->attention_skip, normed) : GRAFT_OK;
 }
 
-/* Adds `attended`, the output of self-attention, to hidden_states, and writes that of cross attention to `output`. */
+/* Adds `attended`, the output of self-attention, to hidden_states, and writes cross attention's output to `output`. */
 static int run_cross(const struct pass *pass, const float *attended, float *normed, float *output) {
     int status = run_norm(pass, pass->layer->cross_norm, attended, normed);
     return status == GRAFT_OK ? attend_across(pass, normed, output) : status;
 }
 
-/* Attention, then the MLP, each with its norm before it. The MLP's norm, if there is one, adds attention's output to
- * hidden_states. */
+/* Runs attention, then the MLP, each with a norm before it. The MLP's norm, if there is one, also adds attention's
+ * output to hidden_states. */
 static int run_in_turn(const struct pass *pass, float *normed, float *output) {
     const struct layer *layer = pass->layer;
     const int32_t attends = layer->attention != NULL || layer->mixer != NULL;
@@ -360,7 +361,7 @@ static int add_and_norm(const struct pass *pass, const struct graft_module *norm
     return status;
 }
 
-/* Norms behind the sums, as in the first Transformers (Vaswani et al. 2017). */
+/* Runs a layer with norms after the residual additions, as in the first Transformers (Vaswani et al. 2017). */
 static int run_norms_last(const struct pass *pass, float *normed, float *output) {
     const struct layer *layer = pass->layer;
     int status = run_attention(pass, pass->args->hidden_states, &output, &normed);

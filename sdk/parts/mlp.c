@@ -16,20 +16,21 @@ struct kept {
 struct mlp {
     struct graft_instance base;
     const struct graft_module *gate;    /* hidden_size -> intermediate_size; NULL: none */
-    const struct graft_module *up;      /* hidden_size -> intermediate_size; NULL: gate_up */
+    const struct graft_module *up;      /* hidden_size -> intermediate_size; NULL: gate_up has it */
     const struct graft_module *gate_up; /* hidden_size -> 2 * intermediate_size */
     const struct graft_module *down;    /* intermediate_size -> hidden_size */
     const struct graft_module *act;     /* NULL: `swiglu` */
     struct graft_swiglu swiglu;
-    const struct graft_module *norm; /* norm of down's input; NULL: none */
+    const struct graft_module *norm; /* norm before `down`; NULL: none */
     int64_t hidden_size;
     int64_t intermediate_size;
     float gate_scale;   /* 1: none */
     float output_scale; /* likewise */
-    float deviations;   /* the quantile of gates, by how many deviations it is above their mean; -INFINITY: none */
+    float deviations; /* for gates cut off at a quantile: its distance from the mean in standard deviations; -INFINITY:
+                         no cut */
 };
 
-/* How many deviations from its mean the quantile `part` of a normal distribution is, found by halving. */
+/* The quantile `part` of the standard normal distribution, by bisection. */
 static float deviations(double part) {
     double low = -40.0, high = 40.0;
     for (int i = 0; i < 100; i++) {
@@ -108,7 +109,7 @@ int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_bui
     return graft_instance_finish(self, instance, error);
 }
 
-/* Fills in products [2] for gate and up, and returns 1; 0 where their modules are not plain products. */
+/* Fills in products [2] for gate and up and returns 1; returns 0 if their modules are not plain products. */
 static int32_t as_gate_up(const struct mlp *self, const struct graft_mlp_args *args, float *inner, float *up,
                           struct graft_product *products) {
     const struct graft_linear_args gate_args = {sizeof gate_args, 0, args->tokens, args->hidden_states, inner};
@@ -128,8 +129,8 @@ static int32_t as_gate_up(const struct mlp *self, const struct graft_mlp_args *a
     return 1;
 }
 
-/* Runs the whole MLP in one kernel call and sets *done, if its children are plain products and an activation of the
- * host's. */
+/* Runs the whole MLP in one kernel call and sets *done, if its children are plain products and the activation is a
+ * kernel of the host. */
 static int run_products(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
                         float *inner, float *up, int *done, struct graft_error *error) {
     const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};
@@ -149,7 +150,7 @@ static void scale(float *x, int64_t count, float factor) {
     }
 }
 
-/* Of each row of gate [tokens, n] what is above the quantile, minus that; else 0. */
+/* Replaces each number of gate [tokens, n] by its excess over the row's quantile, or 0. */
 static void cut(float *gate, int64_t tokens, int64_t n, float deviations) {
     for (int64_t t = 0; t < tokens && deviations > -INFINITY; t++, gate += n) {
         double mean = 0.0, variance = 0.0;
@@ -167,7 +168,7 @@ static void cut(float *gate, int64_t tokens, int64_t n, float deviations) {
     }
 }
 
-/* gate [tokens, intermediate_size] becomes act(gate) * up, or what the part has in its place. */
+/* gate [tokens, intermediate_size] = act(gate) * up, or the part's own function of both. */
 static int open(const struct mlp *self, const struct graft_call *call, float *gate, const float *up, int64_t tokens,
                 struct graft_error *error) {
     struct graft_swiglu swiglu = self->swiglu;
@@ -189,7 +190,7 @@ static int run_gated(const struct mlp *self, const struct graft_call *call, cons
     return status == GRAFT_OK ? open(self, call, inner, up, args->tokens, error) : status;
 }
 
-/* inner [tokens, intermediate_size] = act(gate) * up, where gate_up(x) has both in a row of `both` */
+/* inner [tokens, intermediate_size] = act(gate) * up, where gate_up(x) computes both in one row. */
 static int run_fused(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
                      float *inner, float *both, struct graft_error *error) {
     int64_t columns = self->intermediate_size;
@@ -199,7 +200,8 @@ static int run_fused(const struct mlp *self, const struct graft_call *call, cons
     for (int64_t t = 0; t < args->tokens && status == GRAFT_OK; t++) {
         const float *row = both + t * 2 * columns;
         memcpy(inner + t * columns, row, (size_t)columns * sizeof *row);
-        memmove(both + t * columns, row + columns, (size_t)columns * sizeof *row); /* rows read already make room */
+        memmove(both + t * columns, row + columns,
+                (size_t)columns * sizeof *row); /* overwrites rows that were read already */
     }
     scale(inner, args->tokens * columns, self->gate_scale);
     return status == GRAFT_OK ? open(self, call, inner, both, args->tokens, error) : status;
@@ -222,7 +224,7 @@ static int run_inner(const struct mlp *self, const struct graft_call *call, cons
                                  : run_plain(self, call, args, inner, error);
 }
 
-/* *inner [tokens, intermediate_size] becomes its normed copy, in `spare`, where there is a norm. */
+/* If there is a norm, writes the normed `*inner` [tokens, intermediate_size] to `spare` and points `*inner` to it. */
 static int norm_inner(const struct mlp *self, const struct graft_call *call, int64_t tokens, float **inner,
                       float *spare, struct graft_error *error) {
     const struct graft_norm_args args = {sizeof args, 0, tokens, *inner, NULL, spare};
@@ -239,7 +241,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const int64_t width = self->intermediate_size;
     const int has_gate = self->gate != NULL || self->gate_up != NULL;
     float *inner = graft_scratch_floats(call, args->tokens, width, error);
-    /* [tokens, width]: of up, or [tokens, 2, width] of both */
+    /* [tokens, width] for up alone, or [tokens, 2, width] for both. */
     float *up = has_gate || self->norm != NULL
                     ? graft_scratch_floats(call, args->tokens, (self->gate_up != NULL ? 2 : 1) * width, error)
                     : inner;

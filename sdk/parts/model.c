@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model without its head: embeddings, layers, a last norm. */
+/* A model without its head: embeddings, layers, and a final norm. */
 #include <string.h>
 
 #include "graft/describe.h"
@@ -85,7 +85,7 @@ static int describe_layers(const struct graft_parts_model *part, const struct gr
     return error->code;
 }
 
-/* Declares the numbers that the host reads of a root (family.h), which the model may be. */
+/* Declares the attributes that the host reads from a root (family.h), in case the model is one. */
 static int describe_numbers(const struct graft_parts_model *part, const struct graft_parts_model_sizes *sizes,
                             const struct graft_sink *sink, struct graft_error *error) {
     graft_describe_number(sink, "vocab_size", sizes->vocab_size, error);
@@ -113,7 +113,7 @@ int graft_parts_model_declare(const struct graft_parts_model *part, const struct
     return error->code;
 }
 
-/* The attention mask of a layer; `window` is 0 where it has none. */
+/* The attention mask of a layer; `window` 0: no window. */
 static struct graft_mask mask_of(const struct kept *kept, int64_t window) {
     struct graft_mask mask = {.struct_size = sizeof mask};
     if (kept->bidirectional) {
@@ -158,7 +158,7 @@ int graft_parts_model_create(const struct graft_class *cls, const struct graft_b
     return graft_instance_finish(self, instance, error);
 }
 
-/* hidden_states [tokens, hidden_size] += position_embeddings. The host keeps positions below the root's
+/* hidden_states [tokens, hidden_size] += position_embeddings. The host ensures that positions are below the root's
  * `max_positions`. */
 static int add_positions(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
                          float *hidden_states, struct graft_error *error) {
@@ -177,7 +177,7 @@ static int add_positions(const struct model *self, const struct graft_call *call
                : status;
 }
 
-/* hidden_states [tokens, hidden_size] = embeddings, of the tokens or as they were given. */
+/* hidden_states [tokens, hidden_size] = embeddings of the tokens, or the embeddings that the caller passed. */
 static int embed(const struct model *self, const struct graft_call *call, const struct graft_base_model_args *args,
                  float *hidden_states, struct graft_error *error) {
     const struct graft_embedding_args embedding_args = {sizeof embedding_args, 0, args->batch->tokens, args->input_ids,
@@ -195,7 +195,7 @@ static int embed(const struct model *self, const struct graft_call *call, const 
                : status;
 }
 
-/* cos and sin [tokens, rotary_width] of a batch; NULL without rotary positions. */
+/* Computes cos and sin [tokens, rotary_width] of a batch; NULL without rotary positions. */
 static int find_angles(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
                        float **cos, float **sin, struct graft_error *error) {
     *cos = *sin = NULL;
@@ -215,7 +215,7 @@ static int find_angles(const struct model *self, const struct graft_call *call, 
                                         : GRAFT_ERROR_INTERNAL;
 }
 
-/* hidden_states [tokens, hidden_size] through all layers. */
+/* Runs all layers on hidden_states [tokens, hidden_size]. */
 static int run_layers(const struct model *self, const struct graft_call *call, const struct graft_batch *batch,
                       float *hidden_states, struct graft_error *error) {
     float *cos, *sin;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Describes a model whose sizes config.json gives under their usual names (graft_parts_read_sizes). */
+/* Describes a model whose sizes are in config.json under their usual names (graft_parts_read_sizes). */
 #include "graft/describe.h"
 #include "graft/parts.h"
 
-/* How many arguments a layer gets: always the first ALWAYS_ARGS, at most MAX_ARGS. */
+/* Number of arguments of a layer: ALWAYS_ARGS in any case, at most MAX_ARGS. */
 enum { ALWAYS_ARGS = 10, MAX_ARGS = 11 };
 
 int graft_parts_model_describe(const struct graft_class *self, const struct graft_config *config,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Embeddings times the root of their width, or of a part of it. */
+/* Embeddings multiplied by the square root of their width, or of another width. */
 #include <math.h>
 
 #include "graft/describe.h"
@@ -13,7 +13,7 @@ struct embedding {
     float scale_bf16;
 };
 
-/* The nearest number with eight binary digits. */
+/* Rounds to eight significant bits. */
 static float round_to_bf16(double x) {
     int exponent;
     double fraction = frexp(x, &exponent);
@@ -36,7 +36,7 @@ int graft_parts_scaled_embedding_create(const struct graft_class *cls, const str
     return graft_instance_finish(self, instance, error);
 }
 
-/* bf16 models are trained with the scale rounded to bf16, so the scale has the type that the model computes in. */
+/* bf16 models are trained with the scale rounded to bf16, so it is rounded if the model computes in bf16. */
 static float scale_for(const struct embedding *self, const struct graft_call *call) {
     int32_t is_bf16 = graft_weight_block(self->weight, 0)->dtype == GRAFT_DTYPE_BF16;
     return call->precision == GRAFT_PRECISION_BFLOAT16 || (call->precision == GRAFT_PRECISION_AUTO && is_bf16)

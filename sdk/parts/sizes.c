@@ -21,7 +21,7 @@ static int read_optional(const struct graft_config *config, struct graft_parts_s
     return error->code;
 }
 
-/* One number does not divide another. */
+/* Reports that one number does not divide another. */
 static int indivisible(const struct graft_config *config, const char *divisor, int64_t by, const char *field,
                        int64_t value, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_MODEL, config->file, "%s: %lld does not divide %s (%lld)",

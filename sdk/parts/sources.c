@@ -24,7 +24,7 @@ const struct graft_call *graft_parts_source_call(const struct graft_call *call, 
     return &space->call;
 }
 
-/* Makes the encoder's batch of the sequences that have a source text. Arrays have room for all sequences. */
+/* Makes the encoder's batch from the sequences that have a source text. The arrays have room for all sequences. */
 static int gather_sources(const struct graft_call *call, const struct graft_batch *all, struct graft_batch *sources,
                           struct graft_error *error) {
     const int64_t tokens = graft_batch_source_tokens(all);

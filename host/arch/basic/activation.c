@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The activations: each is one of the host's kernels, or a function of our own. They have no state: `self` is their
- * row.
- */
+/* Activations: each is a kernel of the host, or a function here. They have no state: `self` is their row in the
+ * table. */
 #include "arch/basic/activation.h"
 
 #include <math.h>
@@ -13,11 +12,11 @@
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
-enum { NUMBERS_AT_ONCE = 1 << 14 /* fewer are not worth waking a thread */ };
+enum { NUMBERS_AT_ONCE = 1 << 14 /* numbers below which another thread does not pay */ };
 
 struct activation {
     int32_t kernel;           /* GRAFT_ACTIVATION_...; -1: none of them */
-    float (*function)(float); /* then this one */
+    float (*function)(float); /* used if there is no kernel */
 };
 
 static float clipped_gelu(float x) {
@@ -33,7 +32,7 @@ static float hardswish(float x) {
     return x * relu6(x + 3.0f) / 6.0f;
 }
 
-/* The normal distribution with the mean sqrt(1 / 2) and the variance 1 / (4 pi) (Ma et al. 2022). */
+/* The cumulative normal distribution with mean sqrt(1 / 2) and variance 1 / (4 pi) (Ma et al. 2022). */
 static float laplace(float x) {
     return 0.5f * (1.0f + erff((x - 0.707107f) / (0.282095f * 1.41421356237309505f)));
 }

@@ -4,7 +4,7 @@
 
 #include "graft/class.h"
 
-/* Every class that graft_activation_class names, and GELU; the last one without a name. */
+/* All classes that graft_activation_class can return, and GELU. The last entry has no name. */
 extern const struct graft_class graft_activation_classes[];
 
 #endif

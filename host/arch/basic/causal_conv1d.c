@@ -6,7 +6,11 @@
 #include "graft/kernels.h"
 #include "graft/state.h"
 
-enum { MAX_CHANNELS = 1 << 24, MAX_KERNEL = 64, WORK_AT_ONCE = 1 << 14 /* products that are worth a thread */ };
+enum {
+    MAX_CHANNELS = 1 << 24,
+    MAX_KERNEL = 64,
+    WORK_AT_ONCE = 1 << 14 /* multiplications below which another thread does not pay */
+};
 
 struct sizes {
     int64_t channels;
@@ -81,7 +85,7 @@ struct work {
     int64_t tokens;
 };
 
-/* The weight as f32, the channels of a tap next to each other; NULL with an error recorded. */
+/* Returns the weight as f32, with the channels of each tap adjacent; NULL with an error set on failure. */
 static const float *find_taps(const struct causal_conv1d *self, const struct graft_call *call,
                               struct graft_error *error) {
     int64_t channels = self->sizes.channels;
@@ -99,13 +103,13 @@ static const float *find_taps(const struct causal_conv1d *self, const struct gra
     return taps;
 }
 
-/* The input of token `t`. Tokens below 0 came in earlier forwards; the state has them. */
+/* The input of token `t`; negative tokens are from earlier forwards and come from the state. */
 static const float *input(const struct work *work, int64_t t) {
     return t < 0 ? work->before + (work->sizes.kernel_size - 1 + t) * work->sizes.channels
                  : work->x + t * work->sizes.channels;
 }
 
-/* Some channels of all tokens. */
+/* Convolves channels [begin, end) of all tokens. */
 static void convolve(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
     int64_t channels = work->sizes.channels;
@@ -124,7 +128,7 @@ static void convolve(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* Each row is taken from a later one, so none is overwritten before it was read. */
+/* Stores the last inputs in the state. Each row comes from a later one, so none is overwritten before it is read. */
 static void remember(const struct work *work, float *conv_states) {
     int64_t rows = work->sizes.kernel_size - 1;
     for (int64_t i = 0; i < rows; i++) {

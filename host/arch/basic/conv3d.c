@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torch.nn.Conv3d, as products: each output position is a column of input numbers that the weight is multiplied with.
- * torch.nn.Conv2d is the same with a kernel of one frame, which its weight does not have as a dimension. */
+/* torch.nn.Conv3d as matrix products: each output position becomes a column of inputs that is multiplied by the weight.
+ * torch.nn.Conv2d is the same with one frame; its weight lacks that dimension. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,11 +13,11 @@ struct conv3d {
     struct graft_instance base;
     struct graft_conv3d_shape shape;
     struct graft_weight matrix;      /* the weight read as [out_channels, in_channels / groups * kernel] */
-    struct graft_row_block block;    /* its only one */
+    struct graft_row_block block;    /* the matrix's only block */
     const struct graft_weight *bias; /* [out_channels], or NULL */
 };
 
-/* `axes`: 3, or 2 without time. */
+/* Describes the module with `axes` 3, or 2 without time. */
 static int describe(const struct graft_args *args, int32_t axes, const struct graft_sink *sink,
                     struct graft_error *error) {
     struct graft_conv3d_shape *shape = sink->keep(sink->data, sizeof *shape, error);
@@ -68,7 +68,7 @@ int graft_conv2d_describe(const struct graft_class *self, const struct graft_con
     return describe(args, 2, sink, error);
 }
 
-/* The rows of the bound weight, each a kernel's width, joined to one for each output channel. */
+/* Reads the weight, whose stored rows have the width of a kernel, as a matrix with a row for each output channel. */
 static void read_as_matrix(struct conv3d *self, const struct graft_weight *weight) {
     int64_t columns = weight->rows / weight->shape[0] * weight->columns;
     self->block = *graft_weight_block(weight, 0);
@@ -102,7 +102,7 @@ int graft_conv3d_create(const struct graft_class *cls, const struct graft_build 
     return graft_instance_finish(self, instance, error);
 }
 
-/* y [rows, out channels of the group] = columns x [rows, matrix columns] times the group's part of the weight. */
+/* y [rows, out channels of the group] = columns x [rows, matrix columns] times the group's rows of the weight. */
 static int multiply(const struct conv3d *self, const struct graft_call *call, int64_t group, const float *x,
                     int64_t rows, float *y, struct graft_error *error) {
     int64_t channels = self->shape.out_channels / self->shape.groups;
@@ -121,7 +121,7 @@ static int multiply(const struct conv3d *self, const struct graft_call *call, in
     return call->kernels->linear(call, &product, 1, sizeof(struct graft_product), error);
 }
 
-/* Any convolution, in portions of so many output positions that the columns stay small. */
+/* Computes any convolution, for so few output positions at a time that their columns stay small. */
 static int convolve(const struct conv3d *self, const struct graft_call *call, const struct graft_conv3d_args *args,
                     struct graft_error *error) {
     enum { PORTION = 1 << 20 }; /* floats */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic of a Conv3d's shape. Axes are time, height, width. Shared by the units of Conv3d only. */
+/* Shapes of a Conv3d. Axes are time, height, width. Shared by the files of Conv3d only. */
 #ifndef GRAFT_ARCH_BASIC_CONV3D_H
 #define GRAFT_ARCH_BASIC_CONV3D_H
 
@@ -16,19 +16,19 @@ struct graft_conv3d_shape {
     int64_t dilation[3];
 };
 
-/* [load] What the parent gave, checked; errors name the module. */
+/* [load] Reads and checks the parent's arguments; errors name the module. */
 int graft_conv3d_shape_read(const struct graft_args *args, struct graft_conv3d_shape *shape, const char *path,
                             struct graft_error *error);
 
-/* [forward] Whether `output_size` follows from `size`. */
+/* [forward] Checks that `output_size` follows from `size`. */
 int graft_conv3d_check_sizes(const struct graft_conv3d_shape *shape, const struct graft_conv3d_args *args,
                              const char *path, struct graft_error *error);
 
-/* [any] Whether each input is one kernel wide, so that inputs are columns as they are. */
+/* [any] Whether each input has the size of the kernel, so that inputs can be used as columns. */
 int graft_conv3d_is_product(const struct graft_conv3d_shape *shape, const int64_t input[3]);
 
-/* [forward] For the output positions [first, first + rows) of input number `n`, the numbers that the weights of `group`
- * meet: columns [rows, in_channels / groups * kernel], zeros outside the input. */
+/* [forward] Fills in columns [rows, in_channels / groups * kernel] for output positions [first, first + rows) of input
+ * `n`: the numbers that the weights of `group` are multiplied by, with zeros outside of the input. */
 void graft_conv3d_columns(const struct graft_conv3d_shape *shape, const struct graft_conv3d_args *args, int64_t n,
                           int64_t group, int64_t first, int64_t rows, float *columns);
 

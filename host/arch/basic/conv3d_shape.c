@@ -64,10 +64,10 @@ int graft_conv3d_is_product(const struct graft_conv3d_shape *shape, const int64_
     return is;
 }
 
-/* One output position: column [channels * kernel], read from the `channels` planes of `x`. */
+/* Fills in the column [channels * kernel] of one output position from the `channels` planes of `x`. */
 static void fill_column(const struct graft_conv3d_shape *shape, const int64_t input[3], const float *x,
                         int64_t channels, const int64_t position[3], float *column) {
-    int64_t at[3]; /* in the input, once moved */
+    int64_t at[3]; /* first position in the input */
     for (int64_t c = 0; c < channels; c++) {
         for (int64_t k = 0; k < shape->kernel[0] * shape->kernel[1] * shape->kernel[2]; k++) {
             const int64_t offset[3] = {k / shape->kernel[2] / shape->kernel[1], k / shape->kernel[2] % shape->kernel[1],

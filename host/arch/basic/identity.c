@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands where a norm was, once a neighbour has absorbed it: it still adds the residual that it is given. */
+/* Takes the place of a norm that a neighbour has absorbed: it only adds the residual. */
 #include <string.h>
 
 #include "arch/role.h"

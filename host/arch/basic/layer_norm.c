@@ -9,7 +9,7 @@ struct layer_norm {
     float eps;
 };
 
-/* Checkpoints made from TensorFlow's keep its names. */
+/* Checkpoints converted from TensorFlow use its names. */
 static const char *const gamma_sources[] = {"gamma"};
 static const char *const weight_targets[] = {"weight"};
 static const char *const beta_sources[] = {"beta"};

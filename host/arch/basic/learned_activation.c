@@ -6,14 +6,14 @@
 #include "graft/activation.h"
 #include "graft/describe.h"
 
-enum { NUMBERS_AT_ONCE = 1 << 14 /* fewer are not worth waking a thread */, MAX_PARAMETERS = 4 };
+enum { NUMBERS_AT_ONCE = 1 << 14 /* numbers below which another thread does not pay */, MAX_PARAMETERS = 4 };
 
 struct learned {
     struct graft_instance base;
-    const struct graft_weight *parameters[MAX_PARAMETERS]; /* a number each */
+    const struct graft_weight *parameters[MAX_PARAMETERS]; /* a single number each */
 };
 
-/* What the threads of a call share. */
+/* Shared by the threads of a call. */
 struct run {
     const struct graft_activation_args *args;
     float numbers[MAX_PARAMETERS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention among the patches of a frame: queries and keys normed head by head, in towers that do so, and rotated by
- * row and column. */
+/* Attention among the patches of a frame. Queries and keys are rotated by row and column; in some towers each head is
+ * normed first. */
 #include <math.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
-/* Queries, keys and values, of which the first two may be normed. */
+/* Queries, keys and values, of which only the first two may have norms. */
 enum { N_PARTS = 3, N_NORMS = 2 };
 
 struct attention {
     struct graft_instance base;
-    const struct graft_module *qkv;            /* hidden_size -> the widths of all; NULL: parts */
+    const struct graft_module *qkv;            /* hidden_size -> all three widths; NULL: `parts` */
     const struct graft_module *parts[N_PARTS]; /* hidden_size -> widths[i] */
-    const struct graft_module *norms[N_NORMS]; /* of a head; NULL: none */
+    const struct graft_module *norms[N_NORMS]; /* norms of a head; NULL: none */
     const struct graft_module *output;         /* hidden_size -> hidden_size */
     int64_t hidden_size;
     int64_t heads;
@@ -29,7 +29,7 @@ struct sizes {
     int64_t kv_heads;
 };
 
-/* Numbers of queries, or of keys or values. */
+/* The width of the queries (part 0), or of the keys or values. */
 static int64_t width_of(int64_t hidden_size, int64_t heads, int64_t kv_heads, int32_t part) {
     return part == 0 ? hidden_size : hidden_size / heads * kv_heads;
 }
@@ -122,10 +122,10 @@ int graft_vision_attention_create(const struct graft_class *cls, const struct gr
     return graft_instance_finish(self, instance, error);
 }
 
-/* The heads of patches, in scratch memory. */
+/* The heads of all patches, in scratch memory. */
 struct heads {
     float *x;       /* [patches, heads, head_dim] */
-    int64_t stride; /* floats from patch to patch */
+    int64_t stride; /* floats from one patch to the next */
     int64_t count;  /* heads */
 };
 
@@ -150,7 +150,7 @@ static int project(const struct attention *self, const struct graft_call *call,
                   : graft_linear_forward_all(self->parts, call, each, N_PARTS, error);
 }
 
-/* *heads becomes a normed copy without gaps, if there is a norm. */
+/* Replaces `heads` by a contiguous normed copy, if there is a norm. */
 static int norm(const struct attention *self, const struct graft_module *module, const struct graft_call *call,
                 int64_t patches, struct heads *heads, struct graft_error *error) {
     const int64_t width = self->hidden_size / self->heads * heads->count;
@@ -180,7 +180,7 @@ static int rotate(const struct attention *self, const struct graft_call *call,
     return call->kernels->rope(call, &rope_args, error);
 }
 
-/* context [patches, heads, head_dim] */
+/* Computes context [patches, heads, head_dim]. */
 static int attend(const struct attention *self, const struct graft_call *call,
                   const struct graft_vision_attention_args *args, const struct heads heads[N_PARTS], float *context,
                   struct graft_error *error) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One layer of the tower: attention and MLP, each after a norm, with its input added to its output. */
+/* A layer of the tower: attention and an MLP, each with a norm before it and a residual connection. */
 #include "arch/role.h"
 #include "arch/vision/choices.h"
 #include "graft/describe.h"
@@ -75,7 +75,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (normed == NULL || output == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    /* The second norm adds the attention's output to hidden_states before it norms them. */
+    /* The second norm also adds the attention's output to hidden_states. */
     const struct graft_norm_args first = {sizeof first, 0, patches, args->hidden_states, NULL, normed};
     const struct graft_norm_args second = {sizeof second, 0, patches, args->hidden_states, output, normed};
     const struct graft_mlp_args mlp_args = {sizeof mlp_args, 0, patches, normed, output};

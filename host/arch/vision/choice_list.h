@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The choices of vision towers, as decoder/choice_list.h has those of decoders. Expressions read vision_config; those
- * of `model` read all of config.json. */
+/* The choices of vision towers; decoder/choice_list.h has those of decoders. Expressions read fields of vision_config;
+ * those in the section `model` read all of config.json. */
 CHOICE(V_CLASS_MODEL, NAME("class.model", NULL, "the model that has tower and language model; PREFIXModel"))
 CHOICE(V_CLASS_TEXT_MODEL, NAME("class.text_model", NULL, "the language model; PREFIXTextModel"))
 CHOICE(V_CLASS_TOWER, NAME("class.tower", NULL, "the tower; PREFIXVisionModel"))

@@ -3,7 +3,7 @@
 
 #include "arch/data/choice_rows.h"
 
-/* Far above every published model, and low enough that products of four sizes stay within 64 bits. */
+/* Far larger than in any published model, and small enough that products of four sizes fit 64 bits. */
 enum { MAX_SIZE = 1 << 20, MAX_LAYERS = 4096, MAX_PATCH = 1024, MAX_MERGE = 64, MAX_WINDOW = 1 << 20 };
 
 static const struct graft_choice_info infos[V_COUNT] = {

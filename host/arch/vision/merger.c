@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Neighbouring patches into one vector for the language model: normed each, then a small MLP over them joined, in some
- * towers with a norm and a gate inside; or a projection of their mean. */
+/* Merges neighbouring patches into one vector for the language model. Each patch is normed; then either their joined
+ * vectors go through a small MLP, in some towers with a norm and a gate inside, or their mean is projected. */
 #include <string.h>
 
 #include "arch/role.h"
 #include "arch/vision/choices.h"
 #include "graft/describe.h"
 
-static const double TORCH_EPS = 1e-5; /* of a LayerNorm that is not told */
+static const double TORCH_EPS = 1e-5; /* torch's default for LayerNorm */
 
 struct sizes {
     int64_t context_dim;
-    int64_t merged;  /* patches in a vector */
-    int64_t is_mean; /* 1: a vector is their mean, 0: their numbers beside each other */
-    int64_t normed;  /* numbers that the norm is of: context_dim, or those of a vector */
-    int64_t first;   /* numbers that the first projection gives */
-    int64_t inner;   /* numbers that the second projection takes: the first's, or those of the gate */
+    int64_t merged;  /* number of patches in a vector */
+    int64_t is_mean; /* 1: patches are averaged; 0: they are joined */
+    int64_t normed;  /* width of the norm: context_dim, or that of the joined vector */
+    int64_t first;   /* outputs of the first projection */
+    int64_t inner;   /* inputs of the second projection: outputs of the first, or of the gate */
 };
 
-/* Where a tower has no such step, its module is NULL. */
+/* Modules that a tower does not have are NULL. */
 struct merger {
     struct graft_instance base;
     const struct graft_module *norm;
-    const struct graft_module *first; /* numbers of a vector -> first */
+    const struct graft_module *first; /* joined vector -> first */
     const struct graft_module *inner_norm;
     const struct graft_module *act;
     const struct graft_module *gate; /* first -> inner */
@@ -32,7 +32,7 @@ struct merger {
     struct sizes sizes;
 };
 
-/* A step that the joined patches go through: a child, or one of a Sequential, "mlp.0". */
+/* Declares a step after joining: a child, or an element of a Sequential such as "mlp.0". */
 static void describe_step(const struct graft_sink *sink, const char *name, const char *class_name,
                           const char *interface_id, const struct graft_arg *args, int32_t count,
                           struct graft_error *error) {
@@ -59,7 +59,7 @@ static const char *name_of(const struct graft_class *cls, int32_t choice) {
     return graft_description_name(cls->data, choice);
 }
 
-/* Reads what there is between the projections. `output`: numbers of what the last one gives. */
+/* Reads the sizes between the projections; `output` is the width of the last projection's output. */
 static void read_sizes(struct graft_vision_reader *reader, const struct graft_args *args, int64_t output,
                        struct sizes *sizes) {
     const struct graft_description *description = reader->of.description;
@@ -82,7 +82,7 @@ static void read_sizes(struct graft_vision_reader *reader, const struct graft_ar
                        : sizes->first;
 }
 
-/* The activation that `choice` says, as ACT2FN calls it; torch's GELU where that is null. */
+/* Declares the activation that the choice names, as in ACT2FN; null means torch's GELU. */
 static void describe_act(struct graft_vision_reader *reader, int32_t name, int32_t choice,
                          const struct graft_sink *sink, struct graft_error *error) {
     const char *act = graft_read_text(&reader->of, choice);
@@ -164,7 +164,7 @@ int graft_patch_merger_create(const struct graft_class *cls, const struct graft_
     return graft_instance_finish(self, instance, error);
 }
 
-/* output [count / columns, columns] = norm(x); without a norm `*x` stays what it is, else it becomes `output`. */
+/* output [count / columns, columns] = norm(x), and `*x` becomes `output`. Without a norm `*x` is unchanged. */
 static int norm(const struct graft_module *module, const struct graft_call *call, int64_t rows, float **x,
                 float *output, struct graft_error *error) {
     const struct graft_norm_args args = {sizeof args, 0, rows, *x, NULL, output};
@@ -175,7 +175,7 @@ static int norm(const struct graft_module *module, const struct graft_call *call
     return graft_norm_forward(module, call, &args, error);
 }
 
-/* *x [vectors, joined] becomes [vectors, inner], act(gate(x)) * up(x), if there is a gate. */
+/* If there is a gate, x [vectors, joined] becomes [vectors, inner]: act(gate(x)) * up(x). */
 static int gate(const struct merger *self, const struct graft_call *call, int64_t vectors, float **x,
                 struct graft_error *error) {
     const struct graft_module *const projections[] = {self->gate, self->up};
@@ -196,7 +196,7 @@ static int gate(const struct merger *self, const struct graft_call *call, int64_
                : status;
 }
 
-/* pooled [vectors, context_dim]: the means of so many patches each. */
+/* pooled [vectors, context_dim] = means of the patches of each vector. */
 static void pool(const struct merger *self, int64_t vectors, const float *patches, float *pooled) {
     const int64_t width = self->sizes.context_dim, merged = self->sizes.merged;
     for (int64_t i = 0; i < vectors * width; i++) {
@@ -209,8 +209,8 @@ static void pool(const struct merger *self, int64_t vectors, const float *patche
     }
 }
 
-/* output [vectors, ...] of x, what the first projection gives [vectors, first]; `spare` has room for as many numbers.
- */
+/* Computes output [vectors, ...] from x [vectors, first], the output of the first projection; `spare` has room for as
+ * many numbers. */
 static int finish(const struct merger *self, const struct graft_call *call, int64_t vectors, float *x, float *spare,
                   float *output, struct graft_error *error) {
     int status = norm(self->inner_norm, call, vectors, &x, spare, error);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A language model with a vision tower: what the tower makes of an image or a video takes the place of its tokens. */
+/* A language model with a vision tower, whose outputs for an image or video replace the embeddings of its tokens. */
 #include "arch/role.h"
 #include "arch/vision/choices.h"
 #include "arch/vision/placement.h"
 #include "graft/describe.h"
 
 struct sizes {
-    int64_t hidden_size; /* of the language model */
+    int64_t hidden_size; /* width of the language model */
     int64_t merge;
-    int64_t tower_size;     /* numbers of what the tower gives: those of a patch where a projector follows */
+    int64_t tower_size;     /* width of the tower's outputs; with a projector, that of a patch */
     int64_t sees;           /* V_SEES_... */
-    int64_t deepstack;      /* layers of the language model that get something from the tower */
-    int64_t video_token_id; /* what a prompt has in the place of a video; -1: none */
+    int64_t deepstack;      /* number of layers of the language model that get outputs of the tower */
+    int64_t video_token_id; /* id of video tokens in prompts; -1: none */
     int64_t video_by_frame; /* V_VIDEO_... */
     struct graft_placeholders placeholders;
 };
@@ -33,7 +33,7 @@ static int read_config(const struct graft_config *config, const struct graft_des
     graft_vision_sizes_read(&vision, &tower);
     tower.merge = graft_read_int(&vision.of, V_MERGER_SIDE);
     graft_reader_start(&reader, description, config, -1, error);
-    reader.config = config; /* the description's defaults are those of vision_config */
+    reader.config = config; /* the description's defaults are for vision_config, not for this level */
     reader.status = vision.of.status;
     const int64_t text_size = graft_read_int(&reader, V_MODEL_TEXT_SIZE);
     const int32_t is_timed = !graft_read_is_null(&reader, V_MODEL_TIME_RATE);
@@ -68,7 +68,7 @@ static int read_config(const struct graft_config *config, const struct graft_des
     return reader.status;
 }
 
-/* Says what prompts with images have besides. */
+/* Declares how prompts with images differ from others. */
 static int describe_prompt(const struct graft_config *config, const struct graft_description *description,
                            const struct graft_sink *sink, struct graft_error *error) {
     static const struct {
@@ -79,7 +79,7 @@ static int describe_prompt(const struct graft_config *config, const struct graft
                   {"image_bos_id", V_MODEL_BOS_BEHIND}};
     struct graft_reader reader;
     graft_reader_start(&reader, description, config, -1, error);
-    reader.config = config; /* the description's defaults are those of vision_config */
+    reader.config = config; /* the description's defaults are for vision_config, not for this level */
     for (size_t i = 0; i < sizeof tokens / sizeof tokens[0] && reader.status == GRAFT_OK; i++) {
         if (!graft_read_is_null(&reader, tokens[i].choice)) {
             const int64_t id = graft_read_int(&reader, tokens[i].choice);
@@ -150,7 +150,7 @@ int graft_multimodal_create(const struct graft_class *cls, const struct graft_bu
     return graft_instance_finish(self, instance, error);
 }
 
-/* output [merged, hidden_size] = what the language model gets of an image or a video. */
+/* output [merged, hidden_size] = embeddings of an image or video for the language model. */
 static int see_one(const struct multimodal *self, const struct graft_call *call, const struct graft_image *image,
                    float *output, int64_t stride, struct graft_error *error) {
     const int64_t patches = image->grid[0] * image->grid[1] * image->grid[2];
@@ -170,8 +170,8 @@ static int see_one(const struct multimodal *self, const struct graft_call *call,
                : status;
 }
 
-/* Runs the tower on all images and videos, one after another: embeddings [1 + deepstack, count, hidden_size]. All
- * patches of an image have the adapter of its sequence. */
+/* Runs the tower on all images and videos, one after another: embeddings [1 + deepstack, count, hidden_size]. Each
+ * image uses the adapter of its sequence. */
 static int see(const struct multimodal *self, const struct graft_call *call, const struct graft_base_model_args *args,
                int64_t count, float *embeddings, struct graft_error *error) {
     const int64_t stride = count * self->sizes.hidden_size;
@@ -190,7 +190,8 @@ static int see(const struct multimodal *self, const struct graft_call *call, con
     return status;
 }
 
-/* blocks [tokens]: 0 for the tokens of sequences that have images, or for each image a block of its own; else -1. */
+/* Fills blocks [tokens], for attention: tokens in the same block see each other. 0 for all tokens of a sequence with
+ * images or, depending on the model, a block for each image; -1 for other tokens. */
 static void fill_blocks(const struct multimodal *self, const struct graft_base_model_args *args, int64_t count,
                         const int32_t *rows, int32_t *blocks) {
     const struct graft_batch *batch = args->batch;

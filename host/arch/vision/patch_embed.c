@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patches into vectors: a convolution whose kernel is a patch, in some towers with learned positions and a vector that
- * stands for the whole image. */
+/* Turns patches into vectors by a convolution whose kernel is a patch. Some towers also have learned positions, and a
+ * class vector that stands for the whole image. */
 #include <string.h>
 
 #include "arch/role.h"
@@ -9,7 +9,7 @@
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
-/* What the parent gives, and what there is beside the convolution. */
+/* Sizes from the parent, and what the tower has besides the convolution. */
 struct sizes {
     int64_t patch_size;
     int64_t temporal_patch_size;
@@ -22,7 +22,7 @@ struct patch_embed {
     struct graft_instance base;
     const struct graft_module *proj;         /* Conv3d or Conv2d */
     const struct graft_module *positions;    /* NULL: none */
-    const struct graft_weight *class_vector; /* [embed_dim]; NULL: none */
+    const struct graft_weight *class_vector; /* [embed_dim] the class vector; NULL: none */
     struct sizes sizes;
 };
 
@@ -48,7 +48,7 @@ static int describe_conv(struct graft_vision_reader *reader, const struct sizes 
                : reader->of.status;
 }
 
-/* Declares the vector of the whole image, which has the first of the learned positions, and these. */
+/* Declares the class vector and the learned positions, the first of which is that of the class vector. */
 static int describe_learned(struct graft_vision_reader *reader, struct sizes *sizes, const struct graft_sink *sink,
                             struct graft_error *error) {
     const struct graft_description *description = reader->of.description;
@@ -109,7 +109,7 @@ int graft_patch_embed_create(const struct graft_class *cls, const struct graft_b
     return graft_instance_finish(self, instance, error);
 }
 
-/* output [embed_dim] = the vector of the whole image, whose numbers are rows of its weight. */
+/* output [embed_dim] = the class vector, which is stored as rows of a weight. */
 static int read_class(const struct patch_embed *self, const struct graft_call *call, float *output,
                       struct graft_error *error) {
     const int64_t width = self->sizes.embed_dim;
@@ -121,7 +121,7 @@ static int read_class(const struct patch_embed *self, const struct graft_call *c
                        : GRAFT_ERROR_INTERNAL;
 }
 
-/* Adds the learned positions; the first is that of the vector for the whole image, where there is one. */
+/* Adds the learned positions; the first one belongs to the class vector, if there is one. */
 static int add_positions(const struct patch_embed *self, const struct graft_call *call,
                          const struct graft_patch_embed_args *args, struct graft_error *error) {
     const int64_t width = self->sizes.embed_dim;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/vision/placement.h"
 
-/* Far more than a tower could be given, and low enough that products of three stay within 64 bits. */
+/* Far larger than any image, and small enough that products of three fit 64 bits. */
 enum { MAX_GRID = 1 << 16 };
 
 const struct graft_image *graft_placement_image(const struct graft_base_model_args *args, int32_t i) {
@@ -38,8 +38,8 @@ struct walk {
     const struct graft_placeholders *placeholders;
     int64_t merge;
     int32_t image;  /* the next image or video */
-    int64_t time;   /* frames (patches along time) of `image` that are placed already */
-    int64_t filled; /* entries of placement->rows that are written */
+    int64_t time;   /* frames of `image` (along time) placed so far */
+    int64_t filled; /* entries of placement->rows written so far */
     int64_t next;   /* rotary position of the next token */
 };
 
@@ -58,18 +58,18 @@ static float time_step(const struct walk *walk, const struct graft_image *image)
     return rate < 0.0 || !image->is_video ? 1.0f : (float)rate * (float)(seconds > 0.0 ? seconds : 1.0);
 }
 
-/* How many frames of the next image or video one run of tokens stands for. */
+/* The number of frames of the next image or video that one run of tokens stands for. */
 static int64_t times_of(const struct walk *walk, const struct graft_image *image) {
     return walk->placeholders->by_frame && image->is_video ? 1 : image->grid[0];
 }
 
-/* How many tokens one run has. */
+/* The number of tokens in a run. */
 static int64_t run_of(const struct walk *walk, const struct graft_image *image) {
     return tokens_of(image, walk->merge) / image->grid[0] * times_of(walk, image);
 }
 
-/* Places one run of tokens from `token` on. Rotary positions have time, height and width: start + frame, start + row,
- * start + column. The token behind the run goes on at start + the larger side of a frame, however long the video is. */
+/* Places a run of tokens that begins at `token`. Rotary positions have time, height and width: start + frame, start +
+ * row, start + column. The next token's position is start + the larger side of a frame, however long the video is. */
 static void put_run(struct walk *walk, int64_t token, const struct graft_image *image) {
     int64_t height = image->grid[1] / walk->merge;
     int64_t width = image->grid[2] / walk->merge;
@@ -93,7 +93,7 @@ static int32_t is_placeholder(const struct walk *walk, int64_t id) {
     return id == walk->placeholders->image_token_id || id == walk->placeholders->video_token_id;
 }
 
-/* Whether the next image or video is this sequence's and `token` starts as many tokens as its next run has. */
+/* Whether the next image or video belongs to this sequence, and a run of its length begins at `token`. */
 static int32_t fits(const struct walk *walk, int32_t sequence, int64_t token, int64_t end) {
     if (walk->image == walk->args->n_images || graft_placement_image(walk->args, walk->image)->sequence != sequence) {
         return 0;

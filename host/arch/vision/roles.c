@@ -10,8 +10,9 @@ enum { MAX_NAME = 256 };
 
 static const struct role {
     int32_t choice;
-    const char *suffix;     /* behind the prefix of a family */
-    struct graft_class cls; /* without name and data; empty for the language model, whose class the decoder makes */
+    const char *suffix; /* class name after the family's prefix */
+    struct graft_class
+        cls; /* without name and data; all zeros for the language model, whose class comes from the decoder */
 } roles[] = {
     {V_CLASS_MODEL, "Model", {GRAFT_ROLE(GRAFT_INTERFACE_BASE_MODEL, graft_multimodal)}},
     {V_CLASS_TOWER, "VisionModel", {GRAFT_ROLE(GRAFT_INTERFACE_VISION_TOWER, graft_vision_tower)}},

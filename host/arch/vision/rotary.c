@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Angles by row and column: half of the frequencies turn with the one, half with the other. */
+/* Rotary angles by row and column: half of the frequencies are for rows, half for columns. */
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Keys 1981, equation 4, for a row `distance` away. */
+/* The weight of a row at `distance` (Keys 1981, equation 4). */
 static float cubic(float distance) {
     static const float a = -0.75f;
     return distance <= 1.0f ? ((a + 2.0f) * distance - (a + 3.0f)) * distance * distance + 1.0f

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Learned positions that stand in a square, stretched to the grid of an image. */
+/* Learned positions in a square, interpolated to the grid of an image. */
 #ifndef GRAFT_ARCH_VISION_STRETCH_H
 #define GRAFT_ARCH_VISION_STRETCH_H
 
@@ -8,19 +8,20 @@
 enum { GRAFT_MAX_TAPS = 4 };
 
 struct graft_stretch {
-    int64_t side;        /* of the square */
-    int32_t is_bicubic;  /* 1: cubic convolution (Keys 1981, with a = -0.75) of four rows; 0: two, linearly */
-    int32_t has_corners; /* 1: the outer rows are those of the image; 0: both cover the same area */
+    int64_t side;        /* rows and columns of the square */
+    int32_t is_bicubic;  /* 1: bicubic (Keys 1981, a = -0.75), from four rows; 0: linear, from two */
+    int32_t has_corners; /* 1: align corners: outer rows coincide; 0: areas coincide */
 };
 
-/* A row of the image is a weighted sum of rows of the square; rows beyond its edges are replaced by the edges. */
+/* The rows of the square, with weights, that make up a row of the image. Rows beyond an edge are replaced by the row at
+ * the edge. */
 struct graft_taps {
     int32_t n;
     int64_t rows[GRAFT_MAX_TAPS];
     float weights[GRAFT_MAX_TAPS];
 };
 
-/* [any] The sum for row number `i` of the `size` rows of an image; likewise for columns. */
+/* [any] Row `i` of the `size` rows of an image; columns work in the same way. */
 struct graft_taps graft_stretch_taps(const struct graft_stretch *stretch, int64_t i, int64_t size);
 
 #endif

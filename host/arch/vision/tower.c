@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The vision tower: patches into vectors, blocks in which the patches of a frame see each other, a merger. */
+/* Describes and creates the vision tower: a patch embedding, blocks in which the patches of a frame attend to each
+ * other, and a merger. */
 #include "arch/vision/tower.h"
 
 #include <stdio.h>
@@ -8,16 +9,16 @@
 
 enum { MAX_NAME = 256 };
 
-/* What `create` needs to know. */
+/* Passed from `describe` to `create`. */
 struct kept {
     struct graft_vision_sizes sizes;
-    struct graft_stretch stretch; /* of learned positions; its side is 0: there are none */
+    struct graft_stretch stretch; /* of learned positions; side 0: there are none */
     int64_t square;
     int64_t window;
-    int32_t norms_last; /* 1: what the tower gives is normed by the norm behind the blocks */
+    int32_t norms_last; /* 1: the norm after the blocks applies to the tower's output */
     struct {
         int32_t windowed;
-        int32_t deepstack; /* 1 + the number of the deepstack merger that takes the block's output; 0: none */
+        int32_t deepstack; /* 1 + index of the deepstack merger that takes this block's output; 0: none */
     } blocks[];            /* [depth] */
 };
 
@@ -46,7 +47,7 @@ static void describe_positions(const struct graft_description *description, cons
     }
 }
 
-/* Declares the mergers of deepstack, which norm patches once they are joined. */
+/* Declares the deepstack mergers, which norm patches after joining them. */
 static void describe_deepstack(const struct graft_description *description, const struct graft_vision_sizes *sizes,
                                const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_arg args[] = {
@@ -60,7 +61,7 @@ static void describe_deepstack(const struct graft_description *description, cons
     }
 }
 
-/* A norm of patches, if the tower has the one that the choice names. */
+/* Declares a norm of patches, if the tower has the one that the choice names. */
 static void describe_norm(struct graft_vision_reader *reader, int32_t choice, int64_t width,
                           const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_description *description = reader->of.description;
@@ -88,7 +89,7 @@ static void describe_start(struct graft_vision_reader *reader, const struct graf
     }
 }
 
-/* The convolution makes one vector of a square of patches, so that the merger has nothing to join. */
+/* A convolution turns each square of patches into one vector, so the merger has nothing to join. */
 static void describe_end(struct graft_vision_reader *reader, const struct graft_vision_sizes *sizes,
                          const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_description *description = reader->of.description;
@@ -128,7 +129,7 @@ static void describe_blocks(const struct graft_description *description, const s
     }
 }
 
-/* Reads the side of the square of learned positions, and how it is stretched. */
+/* Reads the side of the square of learned positions, and how it is interpolated. */
 static void read_positions(struct graft_vision_reader *reader, struct graft_stretch *stretch, int64_t *square) {
     const int64_t rows = graft_read_int(&reader->of, V_POSITION_ROWS);
     while (stretch->side * stretch->side < rows) {
@@ -151,7 +152,7 @@ static void read_deepstack(struct graft_vision_reader *reader, struct kept *kept
     }
 }
 
-/* Reads the side of the windows, and in which blocks patches see their window only. */
+/* Reads the size of windows, and in which blocks patches attend only to their window. */
 static void read_windows(struct graft_vision_reader *reader, struct kept *kept) {
     const int64_t pixels = graft_read_int(&reader->of, V_ATTENTION_WINDOW);
     if (reader->of.status != GRAFT_OK || pixels == 0) {
@@ -212,7 +213,7 @@ int graft_vision_tower_describe(const struct graft_class *self, const struct gra
     return error->code;
 }
 
-/* The child that the choice names; NULL: none. */
+/* Finds the child that the choice names; NULL: none. */
 static const struct graft_module *find(const struct graft_build *build, const struct graft_description *description,
                                        int32_t choice, struct graft_error *error) {
     const char *name = graft_description_name(description, choice);

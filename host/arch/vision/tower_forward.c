@@ -6,22 +6,22 @@
 #include "arch/vision/windows.h"
 #include "graft/kernels.h"
 
-/* The patches of one image or video on their way through the tower. `hidden`, `rows` and `columns` are in the order
- * that blocks see, which `order` gives. */
+/* The patches of an image or video on their way through the tower. `hidden`, `rows` and `columns` are in the order of
+ * the blocks, which `order` defines. */
 struct patches {
     const struct graft_image *image;
     int64_t count;
     int64_t merged;          /* count / merge^2 */
-    int32_t *order;          /* [merged]: for each merged patch in that order, its place in the image; NULL: the same */
+    int32_t *order;          /* [merged]: position in the image of each merged patch; NULL: the same order */
     float *hidden;           /* [extra + count, hidden_size] */
-    int32_t *rows;           /* [count]: where each patch is */
+    int32_t *rows;           /* [count]: row of each patch, and its column */
     int32_t *columns;        /* [count] */
-    int64_t extra;           /* vectors before the patches: 1 with one of the whole image, else 0 */
-    struct graft_batch seen; /* sequences are frames, with such a vector before the only one */
+    int64_t extra;           /* 1 if a class vector precedes the patches, else 0 */
+    struct graft_batch seen; /* sequences are frames, or a single frame with a class vector */
     struct graft_batch near; /* sequences are windows */
 };
 
-/* A batch whose sequences begin at cu_seqlens [sequences + 1]. */
+/* Makes a batch whose sequences begin at cu_seqlens [sequences + 1]. */
 static int make_batch(const struct graft_call *call, int64_t *cu_seqlens, int64_t sequences, struct graft_batch *batch,
                       struct graft_error *error) {
     const int64_t tokens = cu_seqlens[sequences];
@@ -59,8 +59,7 @@ static int make_frames(const struct graft_call *call, struct patches *patches, s
     return make_batch(call, cu_seqlens, frames, &patches->seen, error);
 }
 
-/* Orders patches by window. A frame's windows follow each other, so its patches stay together, and `seen` stays valid.
- */
+/* Orders patches by window. A frame's windows stay together, so `seen` remains valid. */
 static int make_windows(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
                         struct graft_error *error) {
     const int64_t *grid = patches->image->grid, merge = self->sizes.merge;
@@ -75,8 +74,8 @@ static int make_windows(const struct graft_tower *self, const struct graft_call 
     return make_batch(call, cu_seqlens, count, &patches->near, error);
 }
 
-/* Copies merged patches of `numbers` floats each from the image's order to that of the blocks, or with `back` the other
- * way. */
+/* Copies merged patches of `numbers` floats each from the image's order to that of the blocks or, with `back`, the
+ * other way. */
 static void arrange(const struct patches *patches, int64_t numbers, int32_t back, const float *from, float *to) {
     for (int64_t i = 0; i < patches->merged; i++) {
         const int64_t lies = patches->order[i];
@@ -84,8 +83,8 @@ static void arrange(const struct patches *patches, int64_t numbers, int32_t back
     }
 }
 
-/* Finds the rows and columns of patches. In the image's order they go frame by frame, and in a frame by squares of
- * `merge` x `merge`. */
+/* Finds the row and column of each patch. In the image's order, patches of a frame come in squares of `merge` x
+ * `merge`. */
 static int place(const struct graft_call *call, int64_t merge, struct patches *patches, struct graft_error *error) {
     const int64_t height = patches->image->grid[1], width = patches->image->grid[2];
     const int64_t square = merge * merge;
@@ -104,7 +103,7 @@ static int place(const struct graft_call *call, int64_t merge, struct patches *p
     return GRAFT_OK;
 }
 
-/* patches->hidden += the learned positions, stretched to the image's grid. */
+/* patches->hidden += the learned positions, interpolated to the image's grid. */
 static int add_positions(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
                          struct graft_error *error) {
     const int64_t *grid = patches->image->grid, width = self->sizes.hidden_size;
@@ -125,7 +124,7 @@ static int add_positions(const struct graft_tower *self, const struct graft_call
     return table != NULL ? GRAFT_OK : error->code;
 }
 
-/* output [merged, output_size] = what `merger` makes of patches, in the order of the image. */
+/* output [merged, output_size] = `merger` applied to the patches, in the image's order. */
 static int merge(const struct graft_tower *self, const struct graft_module *merger, const struct graft_call *call,
                  const struct patches *patches, float *output, struct graft_error *error) {
     float *merged =
@@ -224,7 +223,7 @@ static int embed(const struct graft_tower *self, const struct graft_call *call, 
     return status;
 }
 
-/* patches->hidden becomes a normed copy, if there is a norm. */
+/* patches->hidden = norm(patches->hidden), in new memory, if there is a norm. */
 static int norm(const struct graft_tower *self, const struct graft_module *module, const struct graft_call *call,
                 struct patches *patches, struct graft_error *error) {
     if (module == NULL) {
@@ -237,7 +236,7 @@ static int norm(const struct graft_tower *self, const struct graft_module *modul
     return normed != NULL ? graft_norm_forward(module, call, &args, error) : GRAFT_ERROR_INTERNAL;
 }
 
-/* Squares of patches become one vector each, if the tower has a convolution for it. */
+/* Turns each square of patches into one vector, if the tower has a convolution for it. */
 static int downsample(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
                       struct graft_error *error) {
     const int64_t hidden = self->sizes.hidden_size, side = self->sizes.merge, square = side * side;

@@ -9,7 +9,7 @@ int64_t graft_windows_count(const struct graft_windows *windows) {
     return windows->times * parts(windows->height, windows->side) * parts(windows->width, windows->side);
 }
 
-/* The merged patches of one window, from row and column on; returns how many there are. */
+/* Adds the merged patches of the window that begins at a row and column; returns their number. */
 static int64_t fill_window(const struct graft_windows *windows, int64_t time, int64_t row, int64_t column,
                            int32_t *order) {
     int64_t n = 0;
