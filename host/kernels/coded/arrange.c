@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rearranges codes once, when a weight is made: codes in words along columns (GPTQ) or along rows (AWQ), or in strips
- * (HQQ, Quanto), become rows, which are read in long streams and multiply few tokens faster. Scales and zero points are
- * rearranged with them. All threads move words in squares that fit the cache. */
+/* Rearranges codes once, when a weight is made. Codes in words along columns (GPTQ), in words along rows (AWQ) or in
+ * strips (HQQ, Quanto) become rows, because rows are read in long streams and multiply few tokens faster. Scales and
+ * zero points are rearranged with them. Threads move squares of words that fit the cache. */
 #define _DEFAULT_SOURCE /* for madvise */
 #include <string.h>
 #include <sys/mman.h>
@@ -26,9 +26,9 @@ struct arranging {
     int64_t groups;
     const uint32_t *from;
     uint32_t *to;     /* [rows, to_words] */
-    int64_t to_words; /* of a row */
-    int32_t to_bits;  /* of a code */
-    int32_t *zeros;   /* [words along rows, groups]; NULL: there are none */
+    int64_t to_words; /* words in a row */
+    int32_t to_bits;  /* bits of an arranged code */
+    int32_t *zeros;   /* [words along rows, groups]; NULL: none */
     void *scales;     /* [rows, groups] */
 };
 
@@ -45,12 +45,12 @@ static uint32_t code_at(const uint32_t *words, int64_t stride, int32_t bits, int
     return (uint32_t)(pair >> shift) & ((1U << bits) - 1);
 }
 
-/* The place of row k's code in a word of eight rows. */
+/* Where AWQ stores row k's code in a word of eight rows. */
 static int place_of(int k) {
     return k / 2 + k % 2 * 4;
 }
 
-/* A word of eight rows with its codes in the order of the rows. */
+/* Returns a word of eight rows with its codes in the order of the rows. */
 static uint32_t in_order(uint32_t word) {
     uint32_t ordered = 0;
     for (int k = 0; k < NIBBLES; k++) {
@@ -59,8 +59,7 @@ static uint32_t in_order(uint32_t word) {
     return ordered;
 }
 
-/* Copies zero points that keep their size, with the codes in each word put into order: words [begin, end) along
- * rows. */
+/* Copies zero points of the same size, with the codes of each word put in order: words [begin, end) along rows. */
 static void arrange_zero_words(const struct arranging *arranging, int64_t begin, int64_t end) {
     const struct graft_codec *codec = arranging->codec;
     const uint32_t *from = graft_weight_block(codec->zeros, 0)->data;
@@ -74,7 +73,7 @@ static void arrange_zero_words(const struct arranging *arranging, int64_t begin,
     }
 }
 
-/* Widens zero points of another size: rows [begin, end), which fill whole words. */
+/* Widens zero points of another size, for rows [begin, end), which fill whole words. */
 static void widen_zeros(const struct arranging *arranging, int64_t begin, int64_t end) {
     const struct graft_codec *codec = arranging->codec;
     const uint32_t *from = graft_weight_block(codec->zeros, 0)->data;
@@ -88,7 +87,7 @@ static void widen_zeros(const struct arranging *arranging, int64_t begin, int64_
     }
 }
 
-/* Scales [groups, rows], of rows [begin, end). */
+/* Transposes scales [groups, rows], for rows [begin, end). */
 static void arrange_scales(const struct arranging *arranging, int64_t begin, int64_t end) {
     const struct graft_row_block *block = graft_weight_block(arranging->codec->scales, 0);
     const int64_t groups = arranging->groups, rows = arranging->codec->rows;
@@ -104,7 +103,7 @@ static void arrange_scales(const struct arranging *arranging, int64_t begin, int
     }
 }
 
-/* Rearranges scales and zero points of the rows of one thread. */
+/* Rearranges scales and zero points of one thread's rows. */
 static void arrange_groups(const struct arranging *arranging, int64_t begin, int64_t end) {
     const int64_t slots = 32 / arranging->to_bits;
     arrange_scales(arranging, begin, end);
@@ -117,7 +116,7 @@ static void arrange_groups(const struct arranging *arranging, int64_t begin, int
 
 /* --- Words along columns --- */
 
-/* to [rows, words] = from [words, rows], of rows [begin, end). */
+/* to [rows, words] = transpose of from [words, rows], for rows [begin, end). */
 static void transpose_words(const uint32_t *from, int64_t rows, int64_t words, int64_t begin, int64_t end,
                             uint32_t *to) {
     for (int64_t w = 0; w < words; w += SQUARE) {
@@ -151,7 +150,7 @@ static void arrange_columns(void *data, int64_t begin, int64_t end) {
 
 /* --- Words along rows, of 4 bits --- */
 
-/* Transposes squares of 8 x 8 codes side by side: code i of word k becomes code k of word i. */
+/* Transposes adjacent squares of 8 x 8 codes: code i of word k becomes code k of word i. */
 static void turn_squares(uint32_t words[NIBBLES][SQUARE]) {
     static const uint32_t masks[] = {0x0000ffffU, 0x00ff00ffU, 0x0f0f0f0fU};
     for (int round = 0, apart = 4; apart > 0; round++, apart /= 2) {
@@ -187,7 +186,7 @@ static void arrange_lines(const struct arranging *arranging, int64_t column, int
     }
 }
 
-/* Items are 16 words along rows: 128 rows. */
+/* A parallel body. Items are 16 words along rows, that is 128 rows. */
 static void arrange_rows(void *data, int64_t begin, int64_t end) {
     const struct arranging *arranging = data;
     const int64_t across = arranging->codec->rows / NIBBLES;
@@ -202,15 +201,15 @@ static void arrange_rows(void *data, int64_t begin, int64_t end) {
 
 /* --- Strips --- */
 
-/* Code `at` of a strip; each strip has its codes `shift` bits up in the stored numbers. */
+/* Code `at` of a strip. Strips share bytes: each has its codes at bit `shift`. */
 static uint32_t strip_code(const struct arranging *arranging, int64_t at, int32_t shift) {
     const struct graft_codec *codec = arranging->codec;
     const uint32_t number = codec->bits == 3 ? arranging->from[at] : ((const uint8_t *)arranging->from)[at];
     return number >> shift & ((1U << codec->bits) - 1);
 }
 
-/* Writes group `group`, counted over the weight, to column `column` of a row of bytes. A group of 4-bit codes with an
- * odd size is the whole row. */
+/* Writes group `group`, counted over the whole weight, to column `column` of a row of bytes. A group of 4-bit codes
+ * with an odd size fills the whole row. */
 static void arrange_strip_group(const struct arranging *arranging, int64_t group, int64_t column, uint8_t *to) {
     const struct graft_codec *codec = arranging->codec;
     const int64_t strips = graft_coded_strips(codec->bits), size = codec->group_size;
@@ -229,7 +228,7 @@ static void arrange_strip_group(const struct arranging *arranging, int64_t group
     }
 }
 
-/* Items are 64 rows. */
+/* A parallel body. Items are 64 rows. */
 static void arrange_strips(void *data, int64_t begin, int64_t end) {
     const struct arranging *arranging = data;
     const struct graft_codec *codec = arranging->codec;
@@ -243,7 +242,7 @@ static void arrange_strips(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* --- All of it --- */
+/* --- All layouts --- */
 
 static void set_weight(struct graft_weight *weight, struct graft_row_block *block, graft_dtype dtype, const void *data,
                        int64_t rows, int64_t columns) {
@@ -258,7 +257,7 @@ static void set_weight(struct graft_weight *weight, struct graft_row_block *bloc
                                     .block_stride = sizeof *block};
 }
 
-/* Allocates memory, with huge pages if there is much of it, as the system then maps it in a fraction of the time. */
+/* Allocates memory; large amounts get huge pages, which the system maps in a fraction of the time. */
 static void *room(int64_t bytes) {
     const int is_large = bytes >= BIG_PAGE;
     void *memory = graft_alloc_aligned(is_large ? BIG_PAGE : ALIGNMENT, (size_t)bytes + ALIGNMENT);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Coded weights (graft/codec.h) as the loops here take them: codes that lie in rows, as those of an unpacked weight do.
+/* Products with coded weights (graft/codec.h), whose codes are in rows.
  *
- * A product of few tokens (graft_call_is_small_batch) reads the codes where they are, each token as if it were alone.
- * One of many is multiplied as integers where that is faster than what the host multiplies otherwise (panels.h), and
- * else with portions of the weight that are widened as its products want them (transposed.h).
- *
- * Loops are compiled once for each instruction set (kind.h), in a file for each kind of codes.
- */
+ * For few tokens (graft_call_is_small_batch) the codes are used directly, and each token is computed as if it were
+ * alone. For many tokens, rows are multiplied as integers if that is faster than the host's other products (panels.h);
+ * otherwise portions of the weight are widened for those products (transposed.h). Loops are compiled once for each
+ * instruction set (kind.h), with a file for each kind of codes. */
 #ifndef GRAFT_KERNELS_CODED_CODED_H
 #define GRAFT_KERNELS_CODED_CODED_H
 
@@ -15,13 +12,13 @@
 #include "graft/isa.h"
 #include "kernels/transposed.h"
 
-enum { GRAFT_CODED_PANEL = 64 /* rows of many tokens that stay in one thread */ };
+enum { GRAFT_CODED_PANEL = 64 /* rows that one thread computes together for many tokens */ };
 
 struct graft_coded_loops;
 
-/* Rows of a coded weight, and the layout of the tokens of x and y that they are multiplied with. */
+/* Rows of a coded weight, and the strides of the tokens in x and y. */
 struct graft_coded {
-    const struct graft_coded_loops *loops; /* for this processor and these codes */
+    const struct graft_coded_loops *loops; /* the loops for this processor and these codes */
     int64_t columns;                       /* columns of the weight, which are inputs */
     int64_t first;                         /* the stored row of row 0 */
     int64_t step;                          /* stored rows from one row to the next */
@@ -69,10 +66,10 @@ struct graft_coded_loops {
                      float *y);
     /* [any] out [n, columns] = rows [first, first + n), exact as F32 or rounded to BF16. */
     void (*widen)(const struct graft_coded *self, int64_t first, int64_t n, graft_dtype dtype, void *out);
-    /* [any] Fills in a portion of a weight whose groups end only where portions can end; exact as f32, else rounded. */
+    /* [any] Fills in a transposed portion of a weight whose groups end only where portions can end; exact as f32, else
+     * rounded. */
     void (*turn)(const struct graft_coded *self, const struct graft_transposed_portion *portion);
-    /* For many tokens, with inputs rounded to 16 bits; of size 0 where it is not faster than the host's other
-     * products. */
+    /* For many tokens, with inputs rounded to 16 bits; of size 0 if it is not faster than the host's other products. */
     const struct graft_coded_prepared *many;
     /* The same with inputs rounded to 8 bits, for weights that allow it (input_bits). */
     const struct graft_coded_prepared *bytes;

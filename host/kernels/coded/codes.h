@@ -238,8 +238,8 @@ GRAFT_ROW_INLINE float graft_row_zero(const struct graft_coded *self, const stru
     return (float)(((word >> (row->stored % slots * self->bits)) & ((1 << self->bits) - 1)) + self->zero);
 }
 
-/* The groups whose scales and zero points are widened at once, the elements behind the last one that may be read or
- * written, and the distance of prefetching scales in bytes. */
+/* The number of groups whose scales and zero points are widened together; the elements after the last one that may be
+ * read or written; and the distance in bytes at which scales are prefetched. */
 enum { GRAFT_ROW_GROUPS = 64, GRAFT_ROW_BEHIND = 16, GRAFT_ROW_SCALES_AHEAD = 384 };
 
 /* [any] graft_row_power for each lane. */
@@ -255,7 +255,7 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_powers(const unsigned char *bytes) {
     return (graft_row_floats)(all << 23 | ((all == 0) & 1 << 22));
 }
 
-/* [any] Reads a register of scales from `scales`. */
+/* [any] Reads a vector of scales. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_some_scales(const struct graft_coded *self, graft_dtype dtype,
                                                         const void *scales) {
     switch (dtype) {
@@ -286,16 +286,16 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_first(graft_row_floats v, int64_t n)
     return (graft_row_floats)((graft_row_ints)v & (lanes < (int32_t)n));
 }
 
-/* [any] Zeros in a whole number of vectors from `out` on, for n numbers that follow one by one. */
+/* [any] Clears the whole vectors that n numbers from `out` on occupy, before they are written one by one. */
 GRAFT_ROW_INLINE void graft_row_clear(int64_t n, float *out) {
     for (int64_t i = 0; i < n; i += GRAFT_ROW_LANES) {
         memset(out + i, 0, GRAFT_ROW_LANES * sizeof *out);
     }
 }
 
-/* [any] The scales of a row's groups from `group` on, of which there are n: zeros in the other lanes. A vector is read
- * if the scales' block is as long. Prefetches the scales of rows below, since nothing else could be done while they are
- * loaded. */
+/* [any] The scales of n of a row's groups, from `group` on; the other lanes are zero. Reads a whole vector if the block
+ * of scales is long enough. Prefetches scales of later rows, since nothing can hide the time that loading them
+ * takes. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_scales_at(const struct graft_coded *self, const struct graft_row *row,
                                                       int64_t group, int64_t n) {
     const int64_t first = row->scale + group;
@@ -314,7 +314,7 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_scales_at(const struct graft_coded *
     return graft_row_first(graft_row_some_scales(self, dtype, scales), n);
 }
 
-/* [any] out [n] = the scales of a row's groups from `group` on, and zeros up to a whole vector. */
+/* [any] out [n] = the scales of a row's groups from `group` on, followed by zeros up to a whole vector. */
 GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const struct graft_row *row, int64_t group,
                                        int64_t n, float *out) {
     for (int64_t g = 0; g < n; g += GRAFT_ROW_LANES) {
@@ -323,7 +323,7 @@ GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const str
     }
 }
 
-/* [any] The same for zero points that are stored as numbers, in one block for all rows. */
+/* [any] Does the same for zero points that are stored as numbers, in one block for all rows. */
 GRAFT_ROW_INLINE void graft_row_zero_numbers(const struct graft_coded *self, const struct graft_row *row, int64_t group,
                                              int64_t n, float *out) {
     const int64_t first = row->stored * self->groups + group, size = graft_row_scale_size(self->zero_dtype);
@@ -342,7 +342,7 @@ GRAFT_ROW_INLINE void graft_row_zero_numbers(const struct graft_coded *self, con
     }
 }
 
-/* [any] The same for zero points in any form. */
+/* [any] Does the same for zero points in any form. */
 GRAFT_ROW_INLINE void graft_row_zeros(const struct graft_coded *self, const struct graft_row *row, int64_t group,
                                       int64_t n, float *out) {
     const int32_t slots = 32 / self->bits, most = (1 << self->bits) - 1;

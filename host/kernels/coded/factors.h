@@ -8,25 +8,26 @@
 /* The maximum of rows times tokens in a tile whose inputs are integers. */
 enum { GRAFT_ROW_SUMS = 12 };
 
-/* Scales and zero points of some groups of a tile's rows. Vectors of them that lay across lines of the cache would be
- * slow to read after they were written. */
+/* Scales and zero points of several groups of a tile's rows. They are aligned, because vectors that cross cache lines
+ * are slow to read right after they were written. */
 struct graft_row_factors {
     _Alignas(GRAFT_ROW_LINE) float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* scales of each row */
     float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* zero points of each row, if they are stored */
 };
 
-/* Factors for a tile with integer inputs, for each part: a part is a group, or a block of a larger group. */
+/* Factors of a tile with integer inputs, one for each part: a part is a group, or a block of a larger group. */
 struct graft_row_steps {
-    _Alignas(GRAFT_ROW_LINE) float steps[GRAFT_ROW_SUMS]
-                                        [GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* an integer's unit times the scale */
+    _Alignas(
+        GRAFT_ROW_LINE) float steps[GRAFT_ROW_SUMS][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* unit of the inputs'
+                                                                                             integers times the scale */
     float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* zero points of rows, if they are stored */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_factors, 2560);
 GRAFT_ASSERT_SIZE(struct graft_row_steps, 5120);
 
-/* [any] Fills in the factors of groups [group, group + n) for some rows. Not compiled into each of the loops that read
- * them. */
+/* [any] Fills in the factors of groups [group, group + n) for several rows. Not inlined, to keep it out of the loops
+ * that read them. */
 static __attribute__((noinline, unused)) void graft_row_factors_at(const struct graft_coded *self,
                                                                    const struct graft_row *rows, int n_rows,
                                                                    int64_t group, int64_t n,
@@ -41,12 +42,12 @@ static __attribute__((noinline, unused)) void graft_row_factors_at(const struct 
 
 #if defined(__AVX2__)
 
-/* [any] Repeats each of the first `many` numbers (1, 2, 4 or, with 16 lanes, 8) over an equal share of the lanes; four
- * numbers can be read, or eight. */
+/* [any] Repeats each of the first `many` numbers (1, 2, 4 or, with 16 lanes, 8) over an equal share of the lanes. Reads
+ * four numbers, or eight. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_spread(const float *numbers, const int many) {
     const graft_row_floats none = {0};
     if (many == 1) {
-        return *numbers - none; /* compilers drop this; an addition of 0 they would keep, as it changes -0 */
+        return *numbers - none; /* subtracting 0 costs nothing; adding it would, since that changes -0 */
     }
 #if defined(__AVX512F__)
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Few tokens times rows of float8 as products of bf16, for processors that have those (AVX512_BF16, VBMI):
- * coded.h's `prepared`. Codes become bf16, which holds them exactly, in three operations for 32 of them; inputs
- * are rounded and lie in the order that this gives. Part of loops.h.
+/* Few tokens times rows of float8, as bf16 products, for processors that have them (AVX512_BF16, VBMI): `prepared` of
+ * coded.h. Converting 32 codes to bf16, which is exact, takes three instructions; inputs are rounded, and arranged in
+ * the order that the conversion gives. Part of loops.h.
  *
- * Lanes have sums of their own until the end, over groups and the inputs in each, in their order: nothing depends on
- * the number of tokens, threads or rows.
- */
+ * Each lane has its own sum until the end, over groups and the inputs in each, in order. Results do not depend on the
+ * number of tokens, threads or rows. */
 #ifndef GRAFT_KERNELS_CODED_ROUNDED_H
 #define GRAFT_KERNELS_CODED_ROUNDED_H
 
 #include "kernels/coded/factors.h"
 
-/* Codes are done a cache line at a time: so many vectors of bf16. */
+/* Vectors of bf16 in a line: codes are processed one cache line at a time. */
 enum { GRAFT_ROW_ROUNDED_VECTORS = 2 };
 
-/* Rows and tokens that are multiplied side by side, and the inputs as prepared. */
+/* Rows and tokens that are multiplied together, with prepared inputs. */
 struct graft_row_rounded_tile {
-    const struct graft_coded *self;        /* whose they are */
-    struct graft_row rows[GRAFT_ROW_MOST]; /* the first n_rows */
-    int64_t part;                          /* outputs from one to the next */
+    const struct graft_coded *self;        /* the weight */
+    struct graft_row rows[GRAFT_ROW_MOST]; /* the first `n_rows` of them */
+    int64_t part;                          /* distance of the rows, in outputs */
     const uint32_t *numbers;               /* [n_tokens, columns / 2] */
 };
 
@@ -27,9 +25,9 @@ GRAFT_ASSERT_SIZE(struct graft_row_rounded_tile, 152);
 
 #if defined(__AVX512BF16__)
 
-/* [any] A line of F8_E4M3 as bf16: both bytes of a number are looked up; it has the sign, the exponent less 7 plus 127,
- * and all digits. The first eight are the numbers below 2^-6, the last is NaN. Interleaving bytes goes by quarters of a
- * register: 8 bytes of each for one vector, 8 for the other. */
+/* [any] Converts a line of F8_E4M3 to bf16. Both bytes of each number are looked up: sign, exponent - 7 + 127, and all
+ * mantissa bits. The first eight entries are the numbers below 2^-6, the last one is NaN. Bytes are interleaved within
+ * quarters of a register: 8 bytes of each go to one vector, 8 to the other. */
 GRAFT_ROW_INLINE void graft_row_rounded_decode(const unsigned char *codes, __m512i numbers[GRAFT_ROW_ROUNDED_VECTORS]) {
 #define GRAFT_ROW_SIXTEEN(b) b, b, b, b, b, b, b, b, b, b, b, b, b, b, b, b
 #define GRAFT_ROW_DIGITS 0x00, 0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70, 0x80, 0x90, 0xa0, 0xb0, 0xc0, 0xd0, 0xe0, 0xf0
@@ -106,7 +104,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_decode(const unsigned char *codes, __m51
     numbers[1] = _mm512_unpackhi_epi8(lower, signed_upper);
 }
 
-/* [any] Inputs of a line that are in half h of each lane of vector v. */
+/* [any] Indices of the inputs of a line that belong into half h of each lane of vector v. */
 GRAFT_ROW_INLINE __m512i graft_row_rounded_order(int v, int h) {
     int32_t inputs[GRAFT_ROW_LANES];
     for (int l = 0; l < GRAFT_ROW_LANES; l++) {
@@ -136,7 +134,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_prepare(const struct graft_coded *self, 
     }
 }
 
-/* [any] sums [n_tokens][n_rows] += line `at` of a tile. */
+/* [any] sums [n_tokens][n_rows] += the products of line `at` of a tile. */
 GRAFT_ROW_INLINE void graft_row_rounded_line(const struct graft_row_rounded_tile *tile, const int n_rows,
                                              const int n_tokens, const int is_near, int64_t at,
                                              __m512 sums[][GRAFT_ROW_MOST]) {
@@ -156,7 +154,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_line(const struct graft_row_rounded_tile
     }
 }
 
-/* [any] totals [n_tokens][n_rows] += lines [at, end), a group whose scales these are. */
+/* [any] totals [n_tokens][n_rows] += the products of lines [at, end), which are in one group with these scales. */
 GRAFT_ROW_INLINE void graft_row_rounded_group(const struct graft_row_rounded_tile *tile,
                                               const struct graft_row_factors *factors, const int n_rows,
                                               const int n_tokens, const int is_near, int64_t group, int64_t at,
@@ -173,7 +171,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_group(const struct graft_row_rounded_til
     }
 }
 
-/* [any] y of a tile. Counts are constants. */
+/* [any] Computes y of a tile. Counts are compile-time constants. */
 GRAFT_ROW_INLINE void graft_row_rounded_multiply(const struct graft_row_rounded_tile *tile, const int n_rows,
                                                  const int n_tokens, const int is_near, float *y) {
     const struct graft_coded *self = tile->self;
@@ -195,7 +193,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_multiply(const struct graft_row_rounded_
     }
 }
 
-/* [any] y of n rows and `n_tokens` tokens: tiles of `n_rows`, then what is left one by one. */
+/* [any] Computes y of n rows and `n_tokens` tokens: tiles of `n_rows` rows, then the remaining rows one by one. */
 GRAFT_ROW_INLINE void graft_row_rounded_rows(const struct graft_coded *self, const uint32_t *numbers, const int n_rows,
                                              const int n_tokens, const int is_near, int64_t first, int64_t n,
                                              float *y) {
@@ -213,7 +211,8 @@ GRAFT_ROW_INLINE void graft_row_rounded_rows(const struct graft_coded *self, con
     }
 }
 
-/* [any] Any number of tokens, with codes fetched near or not: a constant. Near, fewer rows are read faster. */
+/* [any] Computes any number of tokens. `is_near`, a compile-time constant, says whether codes are prefetched into the
+ * first-level cache, for which fewer rows at a time are faster. */
 GRAFT_ROW_INLINE void graft_row_rounded_tokens(const struct graft_coded *self, const int is_near, int64_t first,
                                                int64_t n, const uint32_t *numbers, int64_t tokens, float *y) {
     const int64_t in = self->columns, out = self->y_stride;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Few tokens times rows of float8 as products of f32, for AVX2: coded.h's `prepared`. A line of codes becomes f16
- * where it lies in its register, and inputs lie in the order that this gives, 256 times as large. Part of
- * loops.h.
+/* Few tokens times rows of float8, as f32 products, for AVX2: `prepared` of coded.h. A line of codes is converted to
+ * f16 within its register; inputs are arranged in the order that this gives, and multiplied by 256, because the f16
+ * numbers are 256 times too small. Part of loops.h.
  *
- * Each row has a vector of sums for each token, over groups and the inputs in each, in their order: nothing depends on
- * the number of tokens, threads or rows.
- */
+ * Each row has a vector of sums for each token, over groups and the inputs in each, in order. Results do not depend on
+ * the number of tokens, threads or rows. */
 #ifndef GRAFT_KERNELS_CODED_LINES_H
 #define GRAFT_KERNELS_CODED_LINES_H
 
@@ -14,15 +12,15 @@
 
 #include "kernels/coded/loops.h"
 
-/* Bytes of codes that are unpacked together, vectors that these are, and the vectors of sums that a tile has: so many
- * rows and one token, or fewer rows and four. */
+/* Bytes of codes that are unpacked together; the vectors that they become; and the number of vectors of sums in a tile:
+ * that many rows for a single token, or fewer rows for four tokens. */
 enum { GRAFT_ROW_LINES_BYTES = 32, GRAFT_ROW_LINES_VECTORS = 4, GRAFT_ROW_LINES_SUMS = 8 };
 
-/* Rows that are multiplied side by side, and the inputs as prepared. */
+/* Rows that are multiplied together, with prepared inputs. */
 struct graft_row_lines_tile {
-    const struct graft_coded *self;              /* whose they are */
-    struct graft_row rows[GRAFT_ROW_LINES_SUMS]; /* the first n_rows */
-    int64_t part;                                /* outputs from one to the next */
+    const struct graft_coded *self;              /* the weight */
+    struct graft_row rows[GRAFT_ROW_LINES_SUMS]; /* the first `n_rows` of them */
+    int64_t part;                                /* distance of the rows, in outputs */
     const float *numbers;                        /* [n_tokens, columns] */
 };
 
@@ -30,13 +28,13 @@ GRAFT_ASSERT_SIZE(struct graft_row_lines_tile, 280);
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
 
-/* [any] Even (v 0) or odd (v 1) bytes of a line as f16, exponents less 8: NaN counts as 1.875. */
+/* [any] Converts even (v 0) or odd (v 1) bytes of a line to f16, with exponents 8 too small; NaN becomes 1.875. */
 GRAFT_ROW_INLINE __m256i graft_row_lines_halves(__m256i line, const int v) {
     const __m256i upper = v == 0 ? _mm256_slli_epi16(line, 8) : line;
     return _mm256_and_si256(_mm256_srai_epi16(upper, 1), _mm256_set1_epi16((short)0xbf80));
 }
 
-/* [any] Codes of float8 that are NaN make a byte of `nan` 0xff. */
+/* [any] Sets the bytes of `nan` to 0xff where codes of float8 are NaN. */
 GRAFT_ROW_INLINE __m256i graft_row_lines_nan(__m256i nan, __m256i line) {
     return _mm256_max_epu8(nan, _mm256_or_si256(line, _mm256_set1_epi8((char)0x80)));
 }
@@ -47,8 +45,7 @@ GRAFT_ROW_INLINE int64_t graft_row_lines_size(const struct graft_coded *self) {
     return self->group_of == NULL && whole ? self->columns * (int64_t)sizeof(float) : 0;
 }
 
-/* [any] graft_coded_prepared.prepare: even inputs of a line, the first half of them and the second, then odd
- * ones. */
+/* [any] Implements `prepare`: arranges the even inputs of a line, first half before second half, then the odd ones. */
 GRAFT_ROW_INLINE void graft_row_lines_prepare(const struct graft_coded *self, const float *x, void *inputs) {
     static const int32_t first[GRAFT_ROW_LINES_VECTORS] = {0, 16, 1, 17};
     const __m256i even = _mm256_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14);
@@ -61,7 +58,7 @@ GRAFT_ROW_INLINE void graft_row_lines_prepare(const struct graft_coded *self, co
     }
 }
 
-/* [any] sums [n_tokens] += a line of a row. */
+/* [any] sums [n_tokens] += the products of a line of one row. */
 GRAFT_ROW_INLINE void graft_row_lines_step(const float *numbers, int64_t stride, const int n_tokens, __m256i line,
                                            __m256 *sums) {
     for (int h = 0; h < 2; h++) {
@@ -76,7 +73,7 @@ GRAFT_ROW_INLINE void graft_row_lines_step(const float *numbers, int64_t stride,
     }
 }
 
-/* [any] y of a tile. Counts are constants. */
+/* [any] Computes y of a tile. Counts are compile-time constants. */
 GRAFT_ROW_INLINE void graft_row_lines_multiply(const struct graft_row_lines_tile *tile, const int n_rows,
                                                const int n_tokens, float *y) {
     const struct graft_coded *self = tile->self;
@@ -115,7 +112,7 @@ GRAFT_ROW_INLINE void graft_row_lines_multiply(const struct graft_row_lines_tile
     }
 }
 
-/* [any] y of n rows and `n_tokens` tokens: tiles of `n_rows`, then what is left one by one. */
+/* [any] Computes y of n rows and `n_tokens` tokens: tiles of `n_rows` rows, then the remaining rows one by one. */
 GRAFT_ROW_INLINE void graft_row_lines_rows(const struct graft_coded *self, const float *numbers, const int n_rows,
                                            const int n_tokens, int64_t first, int64_t n, float *y) {
     struct graft_row_lines_tile tile;

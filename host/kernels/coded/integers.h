@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Few tokens times rows of integer codes as products of integers, for AVX2 and AVX-512: coded.h's `prepared`.
- * Inputs become integers of 16 bits, and one instruction multiplies a vector of them by codes and adds up pairs, where
- * products of f32 take two and have codes converted first. A block of inputs shares what an integer counts for
- * (graft_coded_step): rounding costs less, over all, than rounding to bf16 does. Codes and their scales are exact, and
- * so are the sums of a block. Codes of float4 are integers, too, if they count for half. Part of loops.h.
+/* Few tokens times rows of integer codes, as integer products, for AVX2 and AVX-512: `prepared` of coded.h. Inputs are
+ * rounded to 16-bit integers. One instruction multiplies a vector of them by codes and adds up pairs, where f32 needs
+ * two, and codes need not be converted. A block of inputs shares the unit of its integers (graft_coded_step); this
+ * loses less precision than rounding to bf16. Codes, scales and the sums of a block are exact. Codes of float4 are
+ * integers too, in units of a half. Part of loops.h.
  *
- * Each row has a vector of sums for each token, over blocks in their order: nothing depends on the number of tokens,
- * threads or rows.
- */
+ * Each row has a vector of sums for each token, over blocks in order. Results do not depend on the number of tokens,
+ * threads or rows. */
 #ifndef GRAFT_KERNELS_CODED_INTEGERS_H
 #define GRAFT_KERNELS_CODED_INTEGERS_H
 
 #include "kernels/coded/factors.h"
 #include "kernels/coded/steps.h"
 
-/* BYTES: bytes of codes that are unpacked at a time, one vector. SHORTS: the 16-bit integers of a vector. BLOCK: inputs
- * of a block, where a group consists of whole blocks; the sum of so many products is far from overflowing. */
+/* BYTES: bytes of codes that are unpacked at a time, one vector. SHORTS: 16-bit integers in a vector. BLOCK: inputs of
+ * a block if groups consist of whole blocks; the sum of so many products is far from overflowing. */
 enum {
     GRAFT_ROW_INTEGERS_BYTES = 4 * GRAFT_ROW_LANES,
     GRAFT_ROW_INTEGERS_SHORTS = 2 * GRAFT_ROW_LANES,
     GRAFT_ROW_INTEGERS_BLOCK = 128,
-    GRAFT_ROW_INTEGERS_FLOATS = 32, /* inputs of a group of float4; or half as many */
-    GRAFT_ROW_INTEGERS_END = 16     /* bytes: a multiple of them may be left behind the last whole line of a row */
+    GRAFT_ROW_INTEGERS_FLOATS = 32, /* inputs of a group of float4; some have half as many */
+    GRAFT_ROW_INTEGERS_END = 16     /* a row may end with a multiple of this many bytes after its last whole line */
 };
 
-/* What loops are compiled for: constants. */
+/* Compile-time constants for which loops are compiled. */
 struct graft_row_integers_shape {
     int32_t kind;    /* of codes */
-    int32_t lines;   /* of a block */
-    int32_t many;    /* groups of a block; 1 if a group has a block or more */
-    int32_t stored;  /* whether groups have zero points of their own */
+    int32_t lines;   /* lines of a block */
+    int32_t many;    /* groups in a block; 1 if a group has one block or more */
+    int32_t stored;  /* whether each row has its own zero points */
     int32_t is_near; /* graft_row_is_near */
 };
 
-/* Rows that are multiplied side by side, and the inputs as prepared. */
+/* Rows that are multiplied together, with prepared inputs. */
 struct graft_row_integers_tile {
     const struct graft_coded *self;        /* the weight */
     struct graft_row rows[GRAFT_ROW_MOST]; /* the first n_rows */
@@ -44,17 +42,17 @@ struct graft_row_integers_tile {
     const float *steps;                    /* the steps of the first token */
 };
 
-/* Blocks whose steps and zero points have been filled in. */
+/* Consecutive blocks whose steps and zero points have been filled in. */
 struct graft_row_integers_run {
     int64_t b;      /* first block */
     int64_t n;      /* how many */
-    int64_t group;  /* that of the first; `many` to each, if blocks have several */
-    int64_t groups; /* how many they are of, likewise */
-    int64_t left;   /* blocks of the first group from here on */
-    int64_t most;   /* blocks of a group */
+    int64_t group;  /* group of the first block; with `many`, its first group */
+    int64_t groups; /* number of groups */
+    int64_t left;   /* blocks left in the first group */
+    int64_t most;   /* blocks in a group */
 };
 
-/* What a row has behind its last whole line, and zeros. */
+/* The end of each row after its last whole line, padded with zeros. */
 struct graft_row_integers_end {
     _Alignas(GRAFT_ROW_INTEGERS_BYTES) unsigned char codes[GRAFT_ROW_INTEGERS_BYTES]; /* a line */
 };
@@ -66,7 +64,7 @@ GRAFT_ASSERT_SIZE(struct graft_row_integers_end, GRAFT_ROW_INTEGERS_BYTES);
 
 #if defined(__AVX2__)
 
-/* [any] A vector that begins at any byte. By memcpy it might come in halves, which takes long. */
+/* [any] Loads a vector from any address. With memcpy, compilers may load it in halves, which is slow. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_integers_load(const void *from) {
 #if defined(__AVX512F__)
     return (graft_row_ints)_mm512_loadu_si512(from);
@@ -75,7 +73,8 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_load(const void *from) {
 #endif
 }
 
-/* [any] Its first bytes, a multiple of 4 that is less than all, and zeros. */
+/* [any] Loads the first `bytes` bytes of a vector, a multiple of 4 that is less than a whole vector; the rest is
+ * zero. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_integers_load_some(const void *from, int64_t bytes) {
 #if defined(__AVX512F__)
     return (graft_row_ints)_mm512_maskz_loadu_epi32((__mmask16)((1U << (bytes / 4)) - 1), from);
@@ -91,17 +90,18 @@ GRAFT_ROW_INLINE int graft_row_integers_halves(const int kind) {
     return kind == GRAFT_ROW_KIND_UINT4 || kind == GRAFT_ROW_KIND_FLOAT4;
 }
 
-/* [any] What a code, as unpacked, counts for. */
+/* [any] The value of one unit of an unpacked code. */
 GRAFT_ROW_INLINE float graft_row_integers_unit(const int kind) {
-    return kind == GRAFT_ROW_KIND_FLOAT4 ? 1.0F / 512.0F : 1.0F; /* half, and lanes have 256 times the code */
+    return kind == GRAFT_ROW_KIND_FLOAT4 ? 1.0F / 512.0F
+                                         : 1.0F; /* units are halves, and lanes have the code in their upper byte */
 }
 
-/* [any] Inputs of a line of codes. */
+/* [any] The number of inputs in a line of codes. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_line(const int kind) {
     return graft_row_integers_halves(kind) ? 2 * GRAFT_ROW_INTEGERS_BYTES : GRAFT_ROW_INTEGERS_BYTES;
 }
 
-/* [any] Whether whole blocks make a group. */
+/* [any] Whether groups consist of whole blocks. */
 GRAFT_ROW_INLINE int graft_row_integers_whole(const struct graft_coded *self, const int kind) {
     return kind != GRAFT_ROW_KIND_FLOAT4 && self->group_size % GRAFT_ROW_INTEGERS_BLOCK == 0 &&
            self->columns % GRAFT_ROW_INTEGERS_BLOCK == 0;
@@ -119,29 +119,30 @@ GRAFT_ROW_INLINE int64_t graft_row_integers_many(const struct graft_coded *self,
     return self->group_size < line ? line / self->group_size : 1;
 }
 
-/* [any] Bytes of a block of inputs: a vector of its sums, then its numbers. */
+/* [any] Bytes of a block of inputs: a vector for its sums, followed by its integers. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_bytes(const int kind, int64_t lines) {
     return GRAFT_ROW_INTEGERS_BYTES + lines * graft_row_integers_line(kind) * (int64_t)sizeof(int16_t);
 }
 
-/* [any] Blocks of a row, the last of which may be a part of a line. */
+/* [any] The number of blocks in a row; the last one may be a part of a line. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_count(const struct graft_coded *self, const int kind) {
     const int64_t block = graft_row_integers_lines(self, kind) * graft_row_integers_line(kind);
     return (self->columns + block - 1) / block;
 }
 
-/* [any] How many steps a token has, and zeros up to a whole vector. */
+/* [any] The number of steps of a token, rounded up to whole vectors. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_steps(const struct graft_coded *self, const int kind) {
     const int64_t steps = graft_row_integers_count(self, kind) * graft_row_integers_many(self, kind);
     return (steps + GRAFT_ROW_LANES - 1) / GRAFT_ROW_LANES * GRAFT_ROW_LANES;
 }
 
-/* [any] Bytes of all blocks of a token, whose steps come behind them. */
+/* [any] Bytes of all blocks of a token; its steps follow them. */
 GRAFT_ROW_INLINE int64_t graft_row_integers_blocks(const struct graft_coded *self, const int kind) {
     return graft_row_integers_count(self, kind) * graft_row_integers_bytes(kind, graft_row_integers_lines(self, kind));
 }
 
-/* [any] Whether a line has one group or, of 4 bits, several; of float4 32 inputs make one, or 16. */
+/* [any] Whether a line belongs to a single group or, with 4-bit codes, is divided among several. Groups of float4 have
+ * 32 inputs, or 16. */
 GRAFT_ROW_INLINE int graft_row_integers_divides(const struct graft_coded *self, const int kind) {
     const int64_t line = graft_row_integers_line(kind), size = self->group_size;
     if (kind == GRAFT_ROW_KIND_FLOAT4) {
@@ -163,7 +164,8 @@ GRAFT_ROW_INLINE int64_t graft_row_integers_size(const struct graft_coded *self,
     return (size + GRAFT_ROW_LINE - 1) / GRAFT_ROW_LINE * GRAFT_ROW_LINE;
 }
 
-/* [any] Vector v of a line of inputs, times `factor`: those that have their codes in lanes of 16 bits. */
+/* [any] Multiplies inputs of a line by `factor` and rounds them: those whose codes are in vector v, in lanes of 16
+ * bits. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_integers_round(const float *x, const int kind, const int v, float factor) {
     const int step = graft_row_integers_halves(kind) ? 4 : 1;
     const float *lower = x + (graft_row_integers_halves(kind) ? v : GRAFT_ROW_INTEGERS_SHORTS * v);
@@ -184,9 +186,9 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_round(const float *x, const i
 #endif
 }
 
-/* [any] graft_coded_prepared.prepare. Numbers come in the order of vectors. Before those of a block there is what
- * its sums of a row begin with: the inputs' sums times the zero point, negative. Where zero points are stored, it is
- * the inputs' sums as f32 instead. Behind all blocks come the steps of their parts. */
+/* [any] Implements `prepare`. Integers are in the order of the vectors. Each block begins with what its sums start
+ * from: minus the sums of the inputs times the zero point or, if rows have their own zero points, the sums of the
+ * inputs as f32. The steps of all parts follow the blocks. */
 GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_coded *self, const int kind, const float *x,
                                                  void *inputs) {
     const int64_t line = graft_row_integers_line(kind), block = line * graft_row_integers_lines(self, kind);
@@ -195,7 +197,7 @@ GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_coded *self,
     char *out = (char *)inputs;
     float *steps = (float *)(void *)(out + graft_row_integers_blocks(self, kind));
     const int64_t n_steps = graft_row_integers_steps(self, kind);
-    memset(steps + n_steps - GRAFT_ROW_LANES, 0, GRAFT_ROW_LANES * sizeof *steps); /* denormals would be slow */
+    memset(steps + n_steps - GRAFT_ROW_LANES, 0, GRAFT_ROW_LANES * sizeof *steps); /* subnormal numbers would be slow */
     for (int64_t i = 0; i < self->columns; i += block) {
         const int64_t n = graft_coded_left(self->columns, i, block);
         float step, last[2 * GRAFT_ROW_INTEGERS_BYTES];
@@ -224,7 +226,7 @@ GRAFT_ROW_INLINE void graft_row_integers_prepare(const struct graft_coded *self,
     }
 }
 
-/* [any] Codes of float4, twice themselves, in the upper bytes of 16 bits: those of nibble v of each. */
+/* [any] Codes of float4, doubled, in the upper bytes of 16-bit lanes: those of nibble v of each byte. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_integers_float4(graft_row_ints line, const int v) {
     typedef uint16_t shorts __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
     const __m128i numbers = _mm_setr_epi8(0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12);
@@ -237,7 +239,7 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_float4(graft_row_ints line, c
     return (graft_row_ints)(v < 2 ? bytes << 8 : bytes & 0xff00);
 }
 
-/* [any] Vector v of a line of codes: a constant. */
+/* [any] Unpacks vector v, a compile-time constant, of a line of codes. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *codes, graft_row_ints line,
                                                          const int kind, const int v) {
     typedef uint16_t shorts __attribute__((vector_size(GRAFT_ROW_LANES * 4)));
@@ -259,13 +261,14 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *co
 #endif
 }
 
-/* [any] Whether a line of each row fits into registers beside its vector, sums, totals and two more. Lines begin at any
- * byte, and those that touch two of the cache's take twice as long to load. */
+/* [any] Whether a line of each row can stay in registers, beside its vector, sums, totals and two more. Lines are not
+ * aligned, and loading one that crosses a cache line takes twice as long. */
 GRAFT_ROW_INLINE int graft_row_integers_keeps(const int n_rows, const int n_tokens) {
     return 2 * n_rows * n_tokens + 2 * n_rows + 2 < (GRAFT_ROW_LANES == 16 ? 32 : 16);
 }
 
-/* [any] sums [n_rows, n_tokens] += a line of a tile: byte `byte` of the rows and its first numbers, of token 0. */
+/* [any] sums [n_rows, n_tokens] += the products of a line of a tile, at byte `byte` of the rows, with `numbers` of
+ * token 0. */
 GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_tile *tile,
                                              const struct graft_row_integers_shape shape, const int n_rows,
                                              const int n_tokens, int64_t byte, const char *numbers, const int fetches,
@@ -277,7 +280,7 @@ GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_til
         at[r] = tile->rows[r].codes + byte;
         if (whole && keeps) {
             lines[r] = graft_row_integers_load(at[r]);
-            __asm__("" : "+v"(lines[r])); /* loaded once: the compiler would load it for each vector */
+            __asm__("" : "+v"(lines[r])); /* keeps it in a register: the compiler would load it for each vector */
         }
         if (fetches) {
             graft_row_prefetch(at[r], shape.is_near);
@@ -287,14 +290,14 @@ GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_til
         graft_row_ints codes[GRAFT_ROW_MOST];
         for (int r = 0; r < n_rows; r++) {
             if (whole && !keeps) {
-                __asm__("" : "+r"(at[r])); /* anew for each: else it would be stored to be loaded from there */
+                __asm__("" : "+r"(at[r])); /* computes it again: the compiler would spill it to the stack */
                 lines[r] = graft_row_integers_load(at[r]);
             }
             codes[r] = graft_row_integers_codes(at[r], lines[r], shape.kind, v);
         }
         for (int t = 0; t < n_tokens; t++) {
             graft_row_ints inputs = graft_row_integers_load(numbers + t * tile->size + v * (int)sizeof inputs);
-            __asm__("" : "+v"(inputs)); /* loaded once: the compiler would load them for each row */
+            __asm__("" : "+v"(inputs)); /* keeps them in registers: the compiler would load them for each row */
             for (int r = 0; r < n_rows; r++) {
                 graft_row_ints *sum = &sums[r * n_tokens + t];
                 *sum = graft_vector_dot(*sum, codes[r], inputs);
@@ -303,8 +306,8 @@ GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_til
     }
 }
 
-/* [any] out [n] = of each of n blocks the number of its group. A group has `most` blocks, of the first one `left` are
- * left. Writes whole vectors. */
+/* [any] out [n] = for each of n blocks, the number of its group. A group has `most` blocks, and the first one has
+ * `left` blocks left. Writes whole vectors. */
 GRAFT_ROW_INLINE void graft_row_integers_repeat(const float *numbers, int64_t left, int64_t most, int64_t n,
                                                 float *out) {
     const graft_row_floats none = {0};
@@ -316,8 +319,7 @@ GRAFT_ROW_INLINE void graft_row_integers_repeat(const float *numbers, int64_t le
     }
 }
 
-/* [any] Fills in the steps of a vector of parts, from part `part` of a run on: their scales times those of the
- * inputs. */
+/* [any] Fills in a vector of steps for the parts of a run from `part` on: scales times the units of the inputs. */
 GRAFT_ROW_INLINE void graft_row_integers_weigh(const struct graft_row_integers_tile *tile, graft_row_floats scales,
                                                int n_tokens, const float *steps, int64_t part,
                                                float (*out)[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]) {
@@ -327,8 +329,8 @@ GRAFT_ROW_INLINE void graft_row_integers_weigh(const struct graft_row_integers_t
     }
 }
 
-/* [any] Fills in what the parts of a run have. A function of its own: inside the loops that read it, it would be
- * compiled for each shape of these, which takes most of a build and makes them so large that their sums lie on the
+/* [any] Fills in steps and zero points for the parts of a run. Not inlined: in the loops that read them it would be
+ * compiled for each shape, which takes most of a build's time and makes loops so large that sums are spilled to the
  * stack. */
 static __attribute__((noinline, unused)) void graft_row_integers_steps_at(const struct graft_row_integers_tile *tile,
                                                                           const struct graft_row_integers_shape shape,
@@ -364,7 +366,8 @@ static __attribute__((noinline, unused)) void graft_row_integers_steps_at(const 
     }
 }
 
-/* [any] totals [n_rows, n_tokens] += block b of a tile, whose first part is number `part` of the factors. */
+/* [any] totals [n_rows, n_tokens] += the products of block b of a tile; its first part is number `part` of the
+ * factors. */
 GRAFT_ROW_INLINE void graft_row_integers_block(const struct graft_row_integers_tile *tile,
                                                const struct graft_row_integers_shape shape, const int n_rows,
                                                const int n_tokens, const struct graft_row_steps *factors, int64_t part,
@@ -391,32 +394,32 @@ GRAFT_ROW_INLINE void graft_row_integers_block(const struct graft_row_integers_t
     }
 }
 
-/* [any] Fills it in for the rows of a tile, from byte `byte` on. */
+/* [any] Copies the ends of a tile's rows, from byte `byte` on, and pads them with zeros. */
 GRAFT_ROW_INLINE void graft_row_integers_ends(const struct graft_row_integers_tile *tile, const int n_rows,
                                               int64_t byte, struct graft_row_integers_end *ends) {
-    for (int r = 0; r < n_rows; r++) { /* by one store: what follows loads all of it at once */
+    for (int r = 0; r < n_rows; r++) { /* with a single store, because a vector load of several stores would stall */
         const graft_row_ints end =
             graft_row_integers_load_some(tile->rows[r].codes + byte, tile->self->row_bytes - byte);
         memcpy(ends[r].codes, &end, sizeof end);
     }
 }
 
-/* [any] From byte `byte` on rows are what `ends` has. */
+/* [any] Makes the tile's rows continue in `ends` from byte `byte` on. */
 GRAFT_ROW_INLINE void graft_row_integers_go_on(struct graft_row_integers_tile *tile, const int n_rows, int64_t byte,
                                                const struct graft_row_integers_end *ends) {
-    for (int r = 0; r < n_rows; r++) { /* no array begins there */
+    for (int r = 0; r < n_rows; r++) { /* computed as integers, since no array begins there */
         tile->rows[r].codes = (const unsigned char *)((uintptr_t)ends[r].codes - (uintptr_t)byte);
     }
 }
 
-/* [any] y of a tile, whose rows are not read again. */
+/* [any] Computes y of a tile, and changes the tile's rows. */
 GRAFT_ROW_INLINE void graft_row_integers_multiply(struct graft_row_integers_tile *tile,
                                                   const struct graft_row_integers_shape shape, const int n_rows,
                                                   const int n_tokens, float *y) {
     const struct graft_coded *self = tile->self;
     const int64_t block = graft_row_integers_line(shape.kind) * shape.lines;
     const int64_t blocks = graft_row_integers_count(self, shape.kind), whole = self->columns / block;
-    const int64_t end = whole * GRAFT_ROW_INTEGERS_BYTES; /* where blocks may end, there is a line in each */
+    const int64_t end = whole * GRAFT_ROW_INTEGERS_BYTES; /* blocks end with lines */
     const int64_t most = shape.many == 1 ? (self->group_size + block - 1) / block : 1;
     struct graft_row_steps factors;
     struct graft_row_integers_end ends[GRAFT_ROW_MOST];
@@ -444,7 +447,7 @@ GRAFT_ROW_INLINE void graft_row_integers_multiply(struct graft_row_integers_tile
     }
 }
 
-/* [any] y of n rows and `n_tokens` tokens by tiles of `n_rows`; of the rows that are left, none is done. */
+/* [any] Computes y of n rows and `n_tokens` tokens in tiles of `n_rows` rows; remaining rows are not computed. */
 GRAFT_ROW_INLINE void graft_row_integers_rows(const struct graft_coded *self, const char *inputs,
                                               const struct graft_row_integers_shape shape, const int n_rows,
                                               const int n_tokens, int64_t first, int64_t n, float *y) {
@@ -460,8 +463,8 @@ GRAFT_ROW_INLINE void graft_row_integers_rows(const struct graft_coded *self, co
     }
 }
 
-/* [any] Rows that 1, 2 or 4 tokens are multiplied by side by side: as many as there are registers for, and of one token
- * no more streams through memory than are read fast. */
+/* [any] The number of rows to multiply together for 1, 2 or 4 tokens: as many as registers allow and, for a single
+ * token, not more streams through memory than the processor reads fast. */
 GRAFT_ROW_INLINE int graft_row_integers_side(const struct graft_row_integers_shape shape, const int n_tokens) {
     if (n_tokens == 1) {
         return shape.is_near && !graft_row_integers_halves(shape.kind) ? GRAFT_ROW_NEAR_ROWS : 3;
@@ -469,7 +472,7 @@ GRAFT_ROW_INLINE int graft_row_integers_side(const struct graft_row_integers_sha
     return n_tokens == 2 ? (GRAFT_ROW_LANES == 16 ? 4 : 3) : (GRAFT_ROW_LANES == 16 ? 3 : 2);
 }
 
-/* [any] 1, 2 or 4 tokens: tiles, then what is left of the rows one by one. */
+/* [any] Computes y for 1, 2 or 4 tokens: tiles, then the remaining rows one by one. */
 GRAFT_ROW_INLINE void graft_row_integers_some(const struct graft_coded *self, const char *inputs,
                                               const struct graft_row_integers_shape shape, const int n_tokens,
                                               int64_t first, int64_t n, float *y) {
@@ -482,7 +485,8 @@ GRAFT_ROW_INLINE void graft_row_integers_some(const struct graft_coded *self, co
     }
 }
 
-/* [any] The same, with codes fetched as this processor wants them. Several tokens of 4 bits are bound by arithmetic. */
+/* [any] Does the same, with codes prefetched as this processor prefers. With 4-bit codes, several tokens are limited by
+ * arithmetic, not by memory. */
 GRAFT_ROW_INLINE void graft_row_integers_fetched(const struct graft_coded *self, const char *inputs,
                                                  const struct graft_row_integers_shape shape, const int n_tokens,
                                                  int64_t first, int64_t n, float *y) {
@@ -495,7 +499,7 @@ GRAFT_ROW_INLINE void graft_row_integers_fetched(const struct graft_coded *self,
     }
 }
 
-/* [any] The same of codes of one kind, whose blocks have some number of lines and of groups. */
+/* [any] Does the same for one kind of codes, with constant numbers of lines and groups in a block. */
 GRAFT_ROW_INLINE void graft_row_integers_shaped(const struct graft_coded *self, const char *inputs, const int kind,
                                                 const int lines, const int many, const int n_tokens, int64_t first,
                                                 int64_t n, float *y) {
@@ -507,7 +511,7 @@ GRAFT_ROW_INLINE void graft_row_integers_shaped(const struct graft_coded *self, 
     }
 }
 
-/* [any] The same of codes of one kind. */
+/* [any] Does the same for one kind of codes. */
 GRAFT_ROW_INLINE void graft_row_integers_of(const struct graft_coded *self, const char *inputs, const int kind,
                                             const int n_tokens, int64_t first, int64_t n, float *y) {
     const int64_t line = graft_row_integers_line(kind);
@@ -528,11 +532,11 @@ GRAFT_ROW_INLINE void graft_row_integers_of(const struct graft_coded *self, cons
     }
 }
 
-/* [any] What format##_multiply_1, _2 and _4 do, below. */
+/* [any] The type of format##_multiply_1, _2 and _4 below. */
 typedef void (*graft_row_integers_body)(const struct graft_coded *self, const char *inputs, int64_t first, int64_t n,
                                         float *y);
 
-/* [any] graft_coded_prepared.multiply: as many tokens at a time as share what is read. */
+/* [any] Implements `multiply`: takes as many tokens at a time as can share what is read. */
 GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_coded *self, const int kind,
                                              graft_row_integers_body one, graft_row_integers_body two,
                                              graft_row_integers_body four, int64_t first, int64_t n, const void *inputs,
@@ -551,7 +555,8 @@ GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_coded *self, con
     }
 }
 
-/* A function for so many tokens: where one has the loops of all, the compiler keeps sums on the stack. */
+/* Defines the function for this number of tokens. With one function for all numbers, compilers keep sums on the
+ * stack. */
 #define GRAFT_ROW_INTEGERS_SOME(format, kind, n_tokens)                                           \
     static __attribute__((noinline)) void format##_multiply_##n_tokens(                           \
         const struct graft_coded *self, const char *inputs, int64_t first, int64_t n, float *y) { \

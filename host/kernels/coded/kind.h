@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loops of one kind of codes, for a file that is compiled once for each instruction set; its plain build lists
- * all. */
+/* Defines the loops of one kind of codes, in a file that is compiled once for each instruction set. The plain build
+ * also defines the list of all tables. */
 #ifndef GRAFT_KERNELS_CODED_KIND_H
 #define GRAFT_KERNELS_CODED_KIND_H
 
@@ -16,7 +16,7 @@
         GRAFT_ISA_ALL_TABLES(graft_coded_##kind##_loops);
 #endif
 
-/* A table of the functions that the file has defined: `kind`_multiply and so on (GRAFT_ROW_FUNCTIONS). */
+/* Defines a table of the functions from GRAFT_ROW_FUNCTIONS: `kind`_multiply and so on. */
 #define LOOPS_TABLE(kind)                                                                                             \
     extern const struct graft_coded_loops GRAFT_ISA_ALL_NAME(graft_coded_##kind##_loops);                             \
     const struct graft_coded_loops GRAFT_ISA_ALL_NAME(graft_coded_##kind##_loops) = {                                 \

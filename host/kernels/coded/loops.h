@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The loops of coded.h, for codes that a file says how to unpack. To be included by one that is compiled once for
- * each instruction set: they are written in the compiler's vectors (gcc 12, clang), as wide as the target has them.
+/* The loops of coded.h, for codes that the including file knows how to unpack. That file is compiled once for each
+ * instruction set: loops are written with the compiler's vectors (gcc 12, clang), as wide as the target has them. It
+ * names a graft_row_unpack (GRAFT_ROW_FUNCTIONS) and perhaps loops with prepared inputs (GRAFT_ROW_PREPARED), and makes
+ * a table of them. libgraft-sdk.a has the tables for the kinds in this folder.
  *
- * That file names a graft_row_unpack (GRAFT_ROW_FUNCTIONS) and perhaps what prepares inputs for such codes
- * (GRAFT_ROW_PREPARED), and makes its table of both: libgraft-sdk.a has those of the kinds here. A sum goes over
- * groups, and the inputs in each, in their order, as many sums side by side as there are lanes: nothing depends on the
- * number of tokens, threads or rows.
- */
+ * Sums go over groups and the inputs in each, in order, with one partial sum in each lane. Results do not depend on the
+ * number of tokens, threads or rows. */
 #ifndef GRAFT_KERNELS_CODED_LOOPS_H
 #define GRAFT_KERNELS_CODED_LOOPS_H
 
@@ -229,7 +227,7 @@ GRAFT_ROW_INLINE graft_row_words graft_row_round(graft_row_floats numbers) {
 GRAFT_ROW_INLINE void graft_row_store(graft_row_floats numbers, int64_t n, graft_dtype dtype, void *out) {
     uint16_t halves[GRAFT_ROW_LANES];
 #if defined(__AVX512BF16__)
-    if (dtype != GRAFT_DTYPE_F32 && n == GRAFT_ROW_LANES) { /* denormals become 0, as the products take them */
+    if (dtype != GRAFT_DTYPE_F32 && n == GRAFT_ROW_LANES) { /* subnormal numbers become 0, as in bf16 products */
         _mm256_storeu_si256((__m256i *)out, (__m256i)_mm512_cvtneps_pbh((__m512)numbers));
         return;
     }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Many tokens times integer codes as products of integers, for AVX2 and AVX-512: what panels.h and
- * packed_words_many.h have in common. To be included by a file that is compiled once for each instruction set.
+/* Many tokens times integer codes, as integer products, for AVX2 and AVX-512: shared by panels.h and
+ * packed_words_many.h, and included by files that are compiled once for each instruction set.
  *
- * Inputs become integers of 16 bits (with AVX2 or VNNI, which multiply twice as many of them at once as of f32) or,
- * where that is allowed, of 8. A block of up to 128 inputs shares what an integer counts for. Codes and their scales
- * are exact, and so are the sums of a block.
+ * Inputs are rounded to 16-bit integers (with AVX2 or VNNI, which multiply twice as many of them as f32 numbers at
+ * once) or, if that is allowed, to 8-bit integers. A block of up to 128 inputs shares the unit of its integers. Codes,
+ * scales and the sums of a block are exact. Codes are arranged in panels: words with the codes of two or four inputs,
+ * those of several outputs side by side. Each lane is an output, so nothing has to be added up over lanes.
  *
- * Codes become panels: words that have the codes of two or four inputs, those of some outputs side by side. A lane is
- * an output, and nothing is left to add up over lanes. Each output has a sum for each token, over blocks in their
- * order: nothing depends on the number of tokens, threads or outputs.
- */
+ * Each output has a sum for each token, over blocks in order. Results do not depend on the number of tokens, threads or
+ * outputs. */
 #ifndef GRAFT_KERNELS_CODED_PANEL_LOOPS_H
 #define GRAFT_KERNELS_CODED_PANEL_LOOPS_H
 
@@ -18,10 +16,9 @@
 #include "kernels/coded/coded.h"
 #include "kernels/coded/steps.h"
 
-/* Words of a panel for each of its outputs, blocks that these may have, and vectors of outputs; the tokens and vectors
- * that are multiplied side by side; inputs of a block, and the fewest that groups may make it, of pairs half as many;
- * steps of bytes whose sums fit 16 bits; what is added to codes of float4 as bytes, the largest of them; and bytes of a
- * cache line. */
+/* In order: words of a panel for each output, and the most blocks; vectors of outputs; tokens and vectors that are
+ * multiplied together; inputs of a block; the fewest inputs of a block (half as many for pairs); steps of bytes whose
+ * sums fit 16 bits; the largest code of float4, added to make codes as bytes unsigned; bytes of a cache line. */
 enum {
     GRAFT_MANY_WORDS = 256,
     GRAFT_MANY_BLOCKS = 32,
@@ -36,42 +33,42 @@ enum {
     GRAFT_MANY_LINE = 64
 };
 
-/* What loops are compiled for: constants. */
+/* Compile-time constants for which loops are compiled. */
 struct graft_many_shape {
     int32_t bits;      /* of a code: 4 or 8 */
-    int32_t is_signed; /* whether codes have a sign */
-    int32_t is_bytes;  /* inputs have 8 bits, four to a word of a panel; else 16, and two */
-    int32_t is_float;  /* codes are float4: integers, as they count for half */
+    int32_t is_signed; /* whether codes are signed */
+    int32_t is_bytes;  /* inputs have 8 bits, and a panel's word has four; else 16 bits, and two */
+    int32_t is_float;  /* codes are float4, which are integers in units of a half */
 };
 
-/* Of a weight. */
+/* Sizes of a weight. */
 struct graft_many_sizes {
     int64_t columns; /* inputs */
-    int64_t block;   /* inputs of a block; 0: these loops are not for it */
+    int64_t block;   /* inputs of a block; 0: these loops do not support the weight */
 };
 
-/* Some inputs of some outputs. */
+/* The codes of several outputs for a range of inputs. */
 struct graft_many_panel {
-    graft_vector_ints words[GRAFT_MANY_WORDS][GRAFT_MANY_ACROSS];     /* codes: of pairs less the zero point */
+    graft_vector_ints words[GRAFT_MANY_WORDS][GRAFT_MANY_ACROSS];     /* codes; of pairs, minus the zero point */
     graft_vector_floats scales[GRAFT_MANY_BLOCKS][GRAFT_MANY_ACROSS]; /* of blocks */
     graft_vector_floats zeros[GRAFT_MANY_BLOCKS][GRAFT_MANY_ACROSS];  /* likewise */
-    int64_t blocks;                                                   /* how many there are */
-    int64_t block;                                                    /* inputs of one */
-    int32_t stored; /* of bytes: outputs have zero points of their own; else all have */
-    int32_t zero;   /* this one */
+    int64_t blocks;                                                   /* number of blocks */
+    int64_t block;                                                    /* inputs of a block */
+    int32_t stored; /* for bytes: each output has its own zero points, not a common one */
+    int32_t zero;   /* the common zero point */
 };
 
-/* What a panel is multiplied by. */
+/* The inputs that a panel is multiplied by. */
 struct graft_many_inputs {
-    const char *numbers; /* of token 0 and the panel's first input */
-    const float *steps;  /* of its first block: what an integer counts for; and, of bytes, */
-    const int32_t *sums; /* the sums of its integers */
-    int64_t size;        /* bytes from token to token */
+    const char *numbers; /* of token 0, beginning with the panel's first input */
+    const float *steps;  /* units of its blocks */
+    const int32_t *sums; /* for bytes: sums of the blocks' integers */
+    int64_t size;        /* bytes from one token to the next */
     int64_t block;       /* inputs of a block */
 };
 
-/* [any] Fills in a panel's blocks, from column `column` on, of outputs [first, first + n), n at most
- * GRAFT_CODED_PANEL; what it has behind these may be any numbers. */
+/* [any] Fills in the blocks of a panel, from column `column` on, for outputs [first, first + n), n at most
+ * GRAFT_CODED_PANEL. The rest of the panel is undefined. */
 typedef void (*graft_many_fill)(const struct graft_coded *self, const struct graft_many_shape shape, int64_t first,
                                 int64_t n, int64_t column, struct graft_many_panel *panel);
 
@@ -82,7 +79,7 @@ GRAFT_ASSERT_SIZE(struct graft_many_inputs, 40);
 
 #if defined(__AVX2__)
 
-/* [any] What is added to codes with a sign, so that they have none, and so to zero points. */
+/* [any] What is added to signed codes, and so to zero points, to make them unsigned. */
 GRAFT_VECTOR_INLINE int32_t graft_many_moved(const struct graft_many_shape shape) {
     if (!shape.is_bytes) {
         return 0;
@@ -90,20 +87,20 @@ GRAFT_VECTOR_INLINE int32_t graft_many_moved(const struct graft_many_shape shape
     return shape.is_float ? GRAFT_MANY_FLOATS : shape.is_signed ? 128 : 0;
 }
 
-/* [any] What a code counts for. */
+/* [any] The value of one unit of a code. */
 GRAFT_VECTOR_INLINE float graft_many_unit(const struct graft_many_shape shape) {
     return shape.is_float ? 0.5F : 1.0F;
 }
 
-/* [any] The sizes of a weight with so many groups, whose inputs are in their order or not: blocks are whole and of one
- * group. Without an instruction of its own, products of bytes are added up in 16 bits first, which have room for codes
+/* [any] The sizes of a weight with this number of groups, whose inputs are in order or not. A block never spans groups.
+ * Without a dot product instruction, products of bytes are added up in 16 bits first, which is enough for codes
  * below 16. */
 GRAFT_VECTOR_INLINE struct graft_many_sizes graft_many_sizes_of(const struct graft_many_shape shape, int64_t columns,
                                                                 int64_t groups, int64_t group_size, int in_order) {
     const int has_room = GRAFT_VECTOR_VNNI || !shape.is_bytes || (shape.bits == 4 && !shape.is_float);
     const int64_t group = groups == 1 ? columns : group_size;
     struct graft_many_sizes sizes = {columns, in_order && has_room ? GRAFT_MANY_BLOCK : 0};
-    const int64_t least = shape.is_bytes ? GRAFT_MANY_LEAST : GRAFT_MANY_LEAST / 2; /* so many blocks fit a panel */
+    const int64_t least = shape.is_bytes ? GRAFT_MANY_LEAST : GRAFT_MANY_LEAST / 2; /* so that the blocks fit a panel */
     while (sizes.block >= least && (group % sizes.block != 0 || columns % sizes.block != 0)) {
         sizes.block /= 2;
     }
@@ -126,13 +123,13 @@ GRAFT_VECTOR_INLINE int64_t graft_many_size(const struct graft_many_shape shape,
 
 /* --- Inputs --- */
 
-/* [any] x [8] times `factor` as integers of 16 bits. */
+/* [any] Multiplies x [8] by `factor` and rounds to 16-bit integers. */
 GRAFT_VECTOR_INLINE __m128i graft_many_eight(const float *x, float factor) {
     const __m256i whole = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), _mm256_set1_ps(factor)));
     return _mm_packs_epi32(_mm256_castsi256_si128(whole), _mm256_extracti128_si256(whole, 1));
 }
 
-/* [any] 16 bytes of integers, in the order that words have their codes in. */
+/* [any] 16 bytes of integers, in the order of the codes in words. */
 GRAFT_VECTOR_INLINE __m128i graft_many_line(const float *x, float factor, const struct graft_many_shape shape) {
     const __m128i lower = graft_many_eight(x, factor);
     if (shape.is_bytes) {
@@ -145,21 +142,21 @@ GRAFT_VECTOR_INLINE __m128i graft_many_line(const float *x, float factor, const 
     return _mm_shuffle_epi8(lower, shape.bits == 4 ? nibbles : bytes);
 }
 
-/* [any] What n activations that share a step are multiplied by to become integers of 8 bits; and the step. As
- * graft_coded_factor, but no power of two: of so few bits none can be spared. */
+/* [any] The factor that turns n activations with a common unit into 8-bit integers, and the unit `step`. Unlike in
+ * graft_coded_factor it is not a power of two, which would waste up to one of the few bits. */
 GRAFT_VECTOR_INLINE float graft_many_factor(const float *x, int64_t n, float *step) {
     const float largest = graft_vector_largest(x, n);
     *step = graft_coded_step_if(largest, largest / 127.0F);
     return *step > 0.0F ? 127.0F / largest : 0.0F;
 }
 
-/* [any] The sum of 16 bytes with their signs is added to four. */
+/* [any] Adds 16 signed bytes to four sums. */
 GRAFT_VECTOR_INLINE __m128i graft_many_add(__m128i sums, __m128i bytes) {
     const __m128i pairs = _mm_maddubs_epi16(_mm_set1_epi8(1), bytes);
     return _mm_add_epi32(sums, _mm_madd_epi16(pairs, _mm_set1_epi16(1)));
 }
 
-/* [any] graft_coded_prepared.prepare. Integers, then the steps of blocks and, of bytes, their sums. */
+/* [any] Implements `prepare`: integers, followed by the units of blocks and, for bytes, their sums. */
 GRAFT_VECTOR_INLINE void graft_many_prepare(const struct graft_many_shape shape, const struct graft_many_sizes sizes,
                                             const float *x, void *inputs) {
     const int64_t block = sizes.block, blocks = sizes.columns / block;
@@ -187,7 +184,7 @@ GRAFT_VECTOR_INLINE void graft_many_prepare(const struct graft_many_shape shape,
 
 /* --- Panels --- */
 
-/* [any] Codes of float4, one in each byte, as integers: moved, or with their signs. */
+/* [any] Converts float4 codes, one in each byte, to integers: unsigned by an offset for bytes, else signed. */
 GRAFT_VECTOR_INLINE graft_vector_ints graft_many_floats(graft_vector_ints codes, const int is_bytes) {
     const __m128i moved = _mm_setr_epi8(12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0);
     const __m128i numbers = is_bytes ? moved : _mm_sub_epi8(moved, _mm_set1_epi8(GRAFT_MANY_FLOATS));
@@ -198,8 +195,8 @@ GRAFT_VECTOR_INLINE graft_vector_ints graft_many_floats(graft_vector_ints codes,
 #endif
 }
 
-/* [any] Words of a panel, from `out` on, of words that have the codes of some inputs, the first in the lowest bits; of
- * pairs less their zero points. Returns where the next inputs go. */
+/* [any] Writes words of a panel, from `out` on, made of words with the codes of several inputs, the first in the lowest
+ * bits; for pairs, minus the zero points. Returns where the next inputs go. */
 GRAFT_VECTOR_INLINE graft_vector_ints *graft_many_spread(graft_vector_ints codes, graft_vector_floats zeros,
                                                          const struct graft_many_shape shape, graft_vector_ints *out) {
     typedef int16_t shorts __attribute__((vector_size(GRAFT_VECTOR_LANES * 4)));
@@ -216,7 +213,7 @@ GRAFT_VECTOR_INLINE graft_vector_ints *graft_many_spread(graft_vector_ints codes
     for (int k = 0; k < 16 / shape.bits && !shape.is_bytes; k++, out += GRAFT_MANY_ACROSS) {
         const graft_vector_ints lower = codes >> shape.bits * k & (shape.bits == 4 ? 0x000f000f : 0x00ff00ff);
         const shorts whole = k == 0 ? (shorts)codes << 8 : (shorts)codes;
-        const shorts floats = (shorts)graft_many_floats(lower, 0) << 8; /* number 0 is 0 */
+        const shorts floats = (shorts)graft_many_floats(lower, 0) << 8; /* the number of code 0 is 0 */
         *out = (graft_vector_ints)((shape.is_float    ? floats >> 8
                                     : shape.is_signed ? whole >> 8
                                                       : (shorts)lower) -
@@ -227,7 +224,7 @@ GRAFT_VECTOR_INLINE graft_vector_ints *graft_many_spread(graft_vector_ints codes
 
 /* --- Products --- */
 
-/* [any] A word of a token's inputs, in all lanes. */
+/* [any] Broadcasts a word of a token's inputs to all lanes. */
 GRAFT_VECTOR_INLINE graft_vector_ints graft_many_all(const char *from) {
     const graft_vector_ints none = {0};
     int32_t word;
@@ -235,7 +232,7 @@ GRAFT_VECTOR_INLINE graft_vector_ints graft_many_all(const char *from) {
     return none + word;
 }
 
-/* [any] sums [n_tokens, GRAFT_MANY_SIDE] += `n` words of a panel from `words` on, times inputs. */
+/* [any] sums [n_tokens, GRAFT_MANY_SIDE] += the products of `n` words of a panel, from `words` on, and inputs. */
 GRAFT_VECTOR_INLINE void graft_many_steps(const graft_vector_ints *words, const char *x, int64_t size, int64_t n,
                                           const int is_bytes, const int n_tokens, graft_vector_ints *sums) {
     for (int64_t w = 0; w < n; w++, words += GRAFT_MANY_ACROSS, x += sizeof(int32_t)) {
@@ -254,7 +251,7 @@ GRAFT_VECTOR_INLINE void graft_many_steps(const graft_vector_ints *words, const 
     }
 }
 
-/* [any] sums [n_tokens, GRAFT_MANY_SIDE] += those of a block of n words. */
+/* [any] sums [n_tokens, GRAFT_MANY_SIDE] += the products of a block of n words. */
 GRAFT_VECTOR_INLINE void graft_many_add_up(const graft_vector_ints *words, const char *x, int64_t size, int64_t n,
                                            const int is_bytes, const int n_tokens, graft_vector_ints *sums) {
 #if !GRAFT_VECTOR_VNNI
@@ -277,7 +274,8 @@ GRAFT_VECTOR_INLINE void graft_many_add_up(const graft_vector_ints *words, const
     graft_many_steps(words, x, size, n, is_bytes, n_tokens, sums);
 }
 
-/* [any] totals [n_tokens, GRAFT_MANY_SIDE] += the sums of block b. `stored`: rows have zero points of their own. */
+/* [any] totals [n_tokens, GRAFT_MANY_SIDE] += the sums of block b, scaled. `stored`: rows have their own zero
+ * points. */
 GRAFT_VECTOR_INLINE void graft_many_weigh(const struct graft_many_panel *panel, const struct graft_many_inputs *inputs,
                                           const int stored, const int n_tokens, int64_t b, int64_t across,
                                           const graft_vector_ints *sums, graft_vector_floats *totals) {
@@ -293,10 +291,11 @@ GRAFT_VECTOR_INLINE void graft_many_weigh(const struct graft_many_panel *panel, 
     }
 }
 
-/* [any] y [lanes] = numbers or, `adds`, y += them; as many as there are in a vector at most, and none of 0 or fewer. */
+/* [any] y [lanes] = numbers or, with `adds`, y += numbers. Writes at most a vector, and nothing if `lanes` is 0 or
+ * less. */
 GRAFT_VECTOR_INLINE void graft_many_store(graft_vector_floats numbers, int64_t lanes, int adds, float *y) {
-    if (lanes >= GRAFT_VECTOR_LANES) { /* a size that is known takes no call */
-        if (adds) { /* nothing is read else: memory that nobody has written yet would be mapped twice */
+    if (lanes >= GRAFT_VECTOR_LANES) { /* a constant size needs no call */
+        if (adds) {                    /* otherwise y is not read: that would map fresh memory twice */
             graft_vector_floats before;
             memcpy(&before, y, sizeof before);
             numbers += before;
@@ -309,8 +308,8 @@ GRAFT_VECTOR_INLINE void graft_many_store(graft_vector_floats numbers, int64_t l
     }
 }
 
-/* [any] y of n_tokens tokens and so many vectors of a panel as are multiplied side by side; `lanes` of them are there.
- * `adds`: y += it. */
+/* [any] Computes y of n_tokens tokens and the vectors of a panel that are multiplied together, of which `lanes` lanes
+ * exist. With `adds` it is added to y. */
 GRAFT_VECTOR_INLINE void graft_many_tile(const struct graft_many_panel *panel, const struct graft_many_inputs *inputs,
                                          const int is_bytes, const int stored, const int n_tokens, int64_t across,
                                          int64_t lanes, int adds, float *y, int64_t y_stride) {
@@ -338,7 +337,7 @@ GRAFT_VECTOR_INLINE void graft_many_tile(const struct graft_many_panel *panel, c
     }
 }
 
-/* [any] y [n_tokens, n] of a panel. */
+/* [any] Computes y [n_tokens, n] of a panel. */
 GRAFT_VECTOR_INLINE void graft_many_some(const struct graft_many_panel *panel, const struct graft_many_inputs *inputs,
                                          const int is_bytes, const int stored, const int n_tokens, int64_t n, int adds,
                                          float *y, int64_t y_stride) {
@@ -348,7 +347,7 @@ GRAFT_VECTOR_INLINE void graft_many_some(const struct graft_many_panel *panel, c
     }
 }
 
-/* [any] y [tokens, n] of a panel. */
+/* [any] Computes y [tokens, n] of a panel. */
 GRAFT_VECTOR_INLINE void graft_many_tokens(const struct graft_many_panel *panel, struct graft_many_inputs inputs,
                                            const int is_bytes, const int stored, int64_t tokens, int64_t n, int adds,
                                            float *y, int64_t y_stride) {
@@ -369,7 +368,7 @@ GRAFT_VECTOR_INLINE void graft_many_tokens(const struct graft_many_panel *panel,
     }
 }
 
-/* [any] graft_coded_prepared.multiply. `fill` is a constant. */
+/* [any] Implements `multiply`. `fill` is a compile-time constant. */
 GRAFT_VECTOR_INLINE void graft_many_multiply(const struct graft_coded *self, const struct graft_many_shape shape,
                                              const struct graft_many_sizes sizes, graft_many_fill fill, int64_t first,
                                              int64_t n, const void *numbers, int64_t tokens, float *y,
@@ -401,9 +400,8 @@ GRAFT_VECTOR_INLINE void graft_many_multiply(const struct graft_coded *self, con
 
 #endif
 
-/* `loops`, which define a graft_coded_prepared `name`, where the target has such: pairs of integers of 16 bits where
- * they are faster than what the host multiplies, bytes with codes of 4 bits and with codes of 8. Else one that is for
- * no weight. */
+/* Defines `loops`, a graft_coded_prepared called `name`, if the target has it: pairs of 16-bit integers where they are
+ * faster than the host's other products, and bytes with 4-bit or 8-bit codes. Otherwise one that supports no weight. */
 #if defined(__AVX2__) && (!defined(__AVX512F__) || (GRAFT_VECTOR_VNNI && !defined(__AVX512BF16__)))
 #define GRAFT_MANY_PAIRS(name, loops) loops
 #else

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Many tokens times rows of integer codes as products of integers: coded.h's `many` and `bytes`, by
- * panel_loops.h. Rows become its panels: words of as many rows as there are lanes are turned in registers. Part
- * of loops.h.
- */
+/* Many tokens times rows of integer codes, as integer products: `many` and `bytes` of coded.h, with panel_loops.h. Rows
+ * become panels: as many rows as there are lanes are transposed in registers. Part of loops.h. */
 #ifndef GRAFT_KERNELS_CODED_MANY_H
 #define GRAFT_KERNELS_CODED_MANY_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products with coded weights. Each is cut into runs of rows that are stored at even distances: a single run, except
- * for stacks in which gate and up rows alternate. Products of few tokens, and those of many tokens that are multiplied
- * as integers, share one parallel loop over all their runs. The weights of other products are widened in portions, when
- * the host's products ask for them. */
+/* Products with coded weights. Each is divided into runs of rows that are stored at even distances: usually one, but
+ * two where gate and up rows alternate. Products of few tokens, and products of many tokens that are multiplied as
+ * integers, share one parallel loop over all runs. For other products, portions of the weights are widened when the
+ * host's products ask for them. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -13,7 +13,7 @@
 
 enum {
     TILE = 16,          /* rows of few tokens that one thread multiplies at a time */
-    GRAIN = 1 << 16,    /* bytes of codes that are worth waking another thread */
+    GRAIN = 1 << 16,    /* bytes of codes below which another thread does not pay */
     WIDENED_ROWS = 1024 /* rows that are widened at once if they cannot be transposed in portions */
 };
 
@@ -24,9 +24,9 @@ struct run {
     const struct graft_coded_prepared *how; /* NULL: x is multiplied unprepared */
     int64_t row;                            /* first row, counted like the columns of y */
     int64_t n;                              /* rows */
-    char *inputs;                           /* [tokens, size] as prepared */
+    char *inputs;                           /* [tokens, size] prepared inputs */
     int64_t size;                           /* bytes of a token's inputs */
-    const float *bias;                      /* [n]; NULL: there is none */
+    const float *bias;                      /* [n]; NULL: no bias */
     int64_t item;                           /* index of its first item in the common loop */
     int64_t unit;                           /* rows of an item */
 };
@@ -36,7 +36,7 @@ struct work {
     int64_t n;
 };
 
-/* --- Which way --- */
+/* --- Choosing loops --- */
 
 static const struct graft_coded_prepared *if_fits(const struct graft_coded_prepared *how,
                                                   const struct graft_coded *rows) {
@@ -57,7 +57,7 @@ static const struct graft_coded_prepared *choose(const struct graft_call *call, 
     return bytes != NULL ? bytes : if_fits(loops->many, rows);
 }
 
-/* --- In one loop --- */
+/* --- Products in one loop --- */
 
 static void prepare_tokens(void *data, int64_t begin, int64_t end) {
     const struct run *run = data;
@@ -162,7 +162,7 @@ static void multiply_items(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* --- Widened --- */
+/* --- Products of widened portions --- */
 
 static void turn(const void *data, const struct graft_transposed_portion *portion) {
     const struct graft_coded *rows = data;
@@ -202,7 +202,7 @@ static int multiply_transposed(const struct graft_call *call, const struct run *
     return status;
 }
 
-/* Rows that are widened at once. */
+/* Rows that are widened together. */
 struct widened {
     const struct graft_coded *rows;
     int64_t first;
@@ -218,7 +218,7 @@ static void widen(void *data, int64_t begin, int64_t end) {
                        widened->out + begin * rows->columns * size);
 }
 
-/* Multiplies the rows of a run from `first` on, some widened at a time. */
+/* Multiplies the rows of a run from `first` on, widening several at a time. */
 static int multiply_widened(const struct graft_call *call, const struct run *run, int64_t first,
                             struct graft_error *error) {
     const int is_exact = call->precision == GRAFT_PRECISION_FLOAT32;
@@ -312,7 +312,7 @@ static int multiply_many(const struct graft_call *call, struct run *run, struct 
     return status;
 }
 
-/* --- All of them --- */
+/* --- All products --- */
 
 /* Fills in the runs of a product, or only counts them if `runs` is NULL. */
 static int64_t cut(const struct graft_product *product, struct run *runs) {
@@ -334,7 +334,7 @@ static int64_t grain_of(const struct run *run, int is_few) {
     return is_few ? 1 + GRAIN / (TILE * run->rows.row_bytes) : 1;
 }
 
-/* Moves the runs that share a loop to the front of `runs`, and multiplies the others at once. */
+/* Moves the runs that share a loop to the front of `runs`, and computes the others right away. */
 static int multiply(const struct graft_call *call, struct run *runs, int64_t n, struct graft_error *error) {
     struct work work = {runs, 0};
     int64_t items = 0, grain = 1;

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Codes of 4 bits that stand for 16 numbers of any size, the first in the upper half of a byte. The numbers are looked
- * up and multiplied as f32, which holds them exactly.
+/* 4-bit codes that stand for 16 arbitrary numbers, the first of two codes in the upper half of their byte. Numbers are
+ * looked up and multiplied as f32, which is exact.
  *
- * With AVX-512, few tokens read codes a vector of words at a time: a look-up takes the lowest bits of each word, so a
- * shift is all that lies between the codes of one place and those of the next. Inputs lie in the order that this gives.
- * Each lane has a sum of its own until the end, and belongs to the group of its word.
- */
+ * With AVX-512, few tokens process a vector of words at a time: a look-up uses the lowest bits of each word, so one
+ * shift leads from the codes of one position to those of the next. Inputs are arranged in this order. Each lane has its
+ * own sum until the end, and belongs to the group of its word. */
 #include "kernels/coded/kind.h"
 
-enum { CODES = 8 /* of a word */, LINE = GRAFT_ROW_LANES * CODES };
+enum { CODES = 8 /* codes in a word */, LINE = GRAFT_ROW_LANES * CODES };
 
-/* Those of a word follow each other in bytes, and in each the upper half comes first. */
+/* The position of code k in a word: in each byte the upper half comes first. */
 #define PLACE(k) ((k) ^ 1)
 
 #if defined(__AVX512F__)
@@ -50,16 +48,15 @@ GRAFT_ROW_INLINE graft_row_floats unpack(const unsigned char *codes, int64_t inp
 
 #if defined(__AVX512F__)
 
-/* Rows that are multiplied side by side, and inputs as prepared. */
+/* Rows that are multiplied together, with prepared inputs. */
 struct tile {
     const struct graft_coded *self;
-    struct graft_row rows[GRAFT_ROW_MOST]; /* the first n_rows */
-    int64_t part;                          /* outputs from one to the next */
+    struct graft_row rows[GRAFT_ROW_MOST]; /* the first `n_rows` of them */
+    int64_t part;                          /* distance of the rows, in outputs */
     const float *x;                        /* [n_tokens, columns] */
 };
 
-/* graft_coded_prepared.size: lines have to be whole, and so has what a group has of them; groups follow each other and
- * are whole. */
+/* Implements `size`. Lines must be whole, and a line has whole groups, or a group whole lines. */
 static int64_t size_of(const struct graft_coded *self) {
     const int64_t group = self->group_size;
     const int fits = group % LINE == 0 || group == LINE / 2 || group == LINE / 4;
@@ -77,8 +74,8 @@ static void prepare(const struct graft_coded *self, const float *x, float *prepa
     }
 }
 
-/* totals [n_tokens][n_rows] += the products of a line, whose groups have the scales at `scales`. Counts are constants.
- */
+/* totals [n_tokens][n_rows] += the products of a line, with the scales of its groups. Counts are compile-time
+ * constants. */
 GRAFT_ROW_INLINE void add_line(const struct tile *tile, const float *numbers, const int n_rows, const int n_tokens,
                                const int is_near, const int many, int64_t at,
                                float scales[][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND], int64_t group,
@@ -111,7 +108,7 @@ GRAFT_ROW_INLINE void add_line(const struct tile *tile, const float *numbers, co
     }
 }
 
-/* y of a tile; `many` groups in a line, or one in that and those behind it. */
+/* Computes y of a tile with `many` groups in a line, or one group over one or more lines. */
 GRAFT_ROW_INLINE void multiply(const struct tile *tile, const float *numbers, const int n_rows, const int n_tokens,
                                const int is_near, const int many, float *y) {
     const struct graft_coded *self = tile->self;
@@ -133,7 +130,7 @@ GRAFT_ROW_INLINE void multiply(const struct tile *tile, const float *numbers, co
     }
 }
 
-/* The same with a constant number of groups. */
+/* Does the same with a constant number of groups. */
 GRAFT_ROW_INLINE void multiply_tile(const struct tile *tile, const float *numbers, const int n_rows, const int n_tokens,
                                     const int is_near, float *y) {
     const int64_t group = tile->self->group_size;
@@ -146,7 +143,7 @@ GRAFT_ROW_INLINE void multiply_tile(const struct tile *tile, const float *number
     }
 }
 
-/* y of n rows: tiles, then what is left one by one. */
+/* Computes y of n rows: tiles, then the remaining rows one by one. */
 GRAFT_ROW_INLINE void multiply_rows(const struct graft_coded *self, const float *numbers, const int n_rows,
                                     const int n_tokens, const int is_near, int64_t first, int64_t n, const float *x,
                                     float *y) {

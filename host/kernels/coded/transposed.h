@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Many tokens, without rows in between: rows of codes become portions of W as the host's products want them
- * (transposed.h). Lanes are inputs where codes are unpacked and outputs there, so blocks of as many rows as there are
- * lanes are turned in registers. The numbers are those that `widen` makes. Part of loops.h.
- */
+/* Many tokens: rows of codes are widened directly to portions of W in the layout of the host's products
+ * (kernels/transposed.h). Unpacking has inputs in lanes, the products have outputs in lanes, so blocks of as many rows
+ * as there are lanes are transposed in registers. The numbers equal those of `widen`. Part of loops.h. */
 #ifndef GRAFT_KERNELS_CODED_TRANSPOSED_H
 #define GRAFT_KERNELS_CODED_TRANSPOSED_H
 
@@ -24,7 +22,7 @@ GRAFT_ASSERT_SIZE(struct graft_row_strip, GRAFT_ROW_LANES * 672 + 24);
 
 /* [any] Rounds the elements of `first`, then those of `second`, to pairs of bf16. */
 GRAFT_ROW_INLINE graft_vector_words graft_row_pairs(graft_row_floats first, graft_row_floats second) {
-#if defined(__AVX512BF16__) /* denormals become 0, as the products take them */
+#if defined(__AVX512BF16__) /* subnormal numbers become 0, as in bf16 products */
     return (graft_vector_words)(__m512i)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
 #else
     const graft_vector_words a = graft_row_round(first), b = graft_row_round(second);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes coded weights. Everything that a plugin or a file says about one is checked first. */
+/* Makes coded weights. Everything that a plugin or a file says about them is checked first. */
 #include <float.h>
 #include <string.h>
 
@@ -249,10 +249,10 @@ static int check_groups(const struct graft_codec *codec, const char *path, const
     return status;
 }
 
-/* --- Making it --- */
+/* --- Making the weight --- */
 
-/* `to` becomes what `from` has, in rows of so many elements, or of bytes where elements are: the checkpoint may have
- * them as a vector, or as an array of more dimensions. */
+/* Reads `from` as rows of `row` elements, or bytes if it has bytes: checkpoints may store it as a vector, or with more
+ * dimensions. */
 static int lay(const struct graft_weight *from, int64_t row, int is_bytes, struct graft_row_block *blocks,
                struct graft_weight *to) {
     *to = (struct graft_weight){.struct_size = sizeof *to,
@@ -282,7 +282,7 @@ static void point_to_zeros(const struct graft_codec *codec, struct graft_coded *
     }
 }
 
-/* Scales and zero points that are stored in rows, and codes if these are: all are read where they are. */
+/* Sets scales and zero points that are stored in rows, and codes if they are too, to be used in place. */
 static int point_to_rows(struct graft_coded_weight *weight, const char *path, struct graft_error *error) {
     const struct graft_codec *codec = &weight->codec;
     struct graft_coded *rows = &weight->rows;
@@ -307,7 +307,7 @@ static int point_to_rows(struct graft_coded_weight *weight, const char *path, st
     return GRAFT_OK;
 }
 
-/* Zero points that are all the same, as those of symmetric checkpoints, are one number, which costs no time. */
+/* If all zero points are equal, as in symmetric checkpoints, replaces them by one number, which costs no time. */
 static void join_zeros(struct graft_coded *rows, int64_t stored_rows) {
     const uint32_t repeated = rows->bits == 4 ? 0x11111111U : 0x01010101U;
     const int64_t slots = 32 / rows->bits, whole = stored_rows / slots * rows->groups;
@@ -325,8 +325,7 @@ static void join_zeros(struct graft_coded *rows, int64_t stored_rows) {
     }
 }
 
-/* A group for each column counts where it is not the one that the column is in anyway, or where groups end inside a
- * byte. */
+/* Returns the group of each column if groups are not consecutive columns in order, or if they end inside of a byte. */
 static const int32_t *scattered_groups(const struct graft_codec *codec) {
     const int32_t *group_of = codec->group_index != NULL ? graft_weight_block(codec->group_index, 0)->data : NULL;
     const int is_whole = stored_bits(codec) == 8 || codec->group_size % 2 == 0 || codec->group_size >= codec->columns;
