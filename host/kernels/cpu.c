@@ -33,8 +33,8 @@ const char *graft_cpu_isa_name(int isa) {
     return names[isa];
 }
 
-/* Whether GRAFT_ISA names an instruction set. The names with _vnni count as the set without VNNI, as only loops of
- * plugins have builds for it. */
+/* Whether GRAFT_ISA names this instruction set. Names with _vnni count as the set without VNNI, because only loops for
+ * coded weights are built for it. */
 static int is_name(const char *name, int isa) {
     size_t length = strlen(names[isa]);
     return strncmp(name, names[isa], length) == 0 && (name[length] == '\0' || strcmp(name + length, "_vnni") == 0);

@@ -62,7 +62,7 @@ void graft_gemv_pack(const struct graft_loops *loops, const float *x, int64_t to
 
 #if !defined(__x86_64__)
 void graft_gemv_pairs(const struct graft_gemv *operands) {
-    (void)operands; /* never runs here */
+    (void)operands; /* never called on this machine */
 }
 
 void graft_gemv_quarters(const struct graft_gemv *operands) {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Products of a few tokens with bf16 rows as they lie, on processors that multiply pairs of bf16; those that multiply
- * tiles have tiles_gemv.h. A sequence that generates alone is bound by reading the weights; so are sixteen together, as
- * long as multiplying takes no longer than reading. Widening both to f32 first takes three times as long.
- */
+/* Products of few tokens with bf16 rows in place, on processors that multiply pairs of bf16; those with tiles have
+ * tiles_gemv.h. A single sequence that generates text is limited by reading the weights; so are sixteen together, as
+ * long as multiplying takes no longer than reading. Widening both operands to f32 first takes three times as long. */
 #ifndef GRAFT_KERNELS_GEMV_H
 #define GRAFT_KERNELS_GEMV_H
 

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * For AVX-512 F, BW and BF16; compiled for these alone and reached only where graft_gemv_pairs_run() allows it.
- *
- * Up to GRAFT_GEMV_BY_ROWS tokens are bound by reading memory. Two rows take turns, a cache line each, and what comes
- * AHEAD later is fetched meanwhile, into the second-level cache: more lines can be under way to it than to the first.
- * Where that does not count (graft_isa_fetches_near), what comes NEAR later is fetched into the first.
- */
+/* Matrix times vector products for AVX-512 F, BW and BF16; compiled for these and reached only if
+ * graft_gemv_pairs_run() allows it. Up to GRAFT_GEMV_BY_ROWS tokens are limited by memory. Two rows are read in turn, a
+ * cache line each, and elements AHEAD of them are prefetched into the second-level cache, to which more lines can be in
+ * flight than to the first-level cache. On processors where that does not matter (graft_isa_fetches_near), elements
+ * NEAR ahead are prefetched into the first-level cache. */
 #include "kernels/simd_avx512.h"
 
 #include "graft/isa.h"
 #include "kernels/gemv.h"
 
-enum { PAIRS = 32 }; /* numbers of a vector, and of a cache line */
+enum { PAIRS = 32 }; /* elements of a vector, which fill a cache line */
 
 enum { AHEAD = 1024, NEAR = 1536 }; /* in elements */
 
@@ -92,7 +90,7 @@ INLINE void multiply_two(const struct graft_gemv *o, int64_t upper, int64_t lowe
         a_sums[t] = vf_zero();
         b_sums[t] = vf_zero();
     }
-    /* The line that follows is in the row, too. What is fetched is, or in the row below, whose turn is next. */
+    /* The following line is in the row too. What is prefetched is in this row, or in the next one to be read. */
     for (; k + 2 * PAIRS <= columns; k += PAIRS) {
         fetch(a.next + k, is_near);
         __m512bh numbers = numbers_of(&a, k);

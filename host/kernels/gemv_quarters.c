@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * For AVX-512 F, BW, VL and BF16; compiled for these alone and reached only where graft_gemv_pairs_run() allows it.
- *
- * More than GRAFT_GEMV_BY_ROWS tokens. A vector has the same quarter of a line of four tokens; the rows' quarter is
- * loaded into all four parts of another. So what is loaded of a row serves four tokens at each product, it seldom
- * touches two cache lines wherever the weight begins, and few sums wait for each other. A lane still adds up the pairs
- * that it would if a vector had a whole line of one token, in the same order: the results are those of one token.
- */
+/* Products of more than GRAFT_GEMV_BY_ROWS tokens for AVX-512 F, BW, VL and BF16; compiled for these and reached only
+ * if graft_gemv_pairs_run() allows it. A vector of x holds the same quarter of a line for four tokens; the row's
+ * quarter is loaded into all four parts of another vector. So each load of a row serves four tokens, rarely crosses
+ * cache lines, and sums seldom wait for each other. Each lane adds up the same pairs in the same order as if a vector
+ * held a whole line of one token, so a token's results do not change. */
 #include "kernels/simd_avx512.h"
 
 #include "kernels/gemv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host's side of graft.kernels/1: where the table comes from, and how a forward's call is set up. */
+/* The host's implementation of graft.kernels/1: returns the table, and sets up a forward's call. */
 #ifndef GRAFT_KERNELS_KERNELS_H
 #define GRAFT_KERNELS_KERNELS_H
 

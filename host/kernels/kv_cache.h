@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Keys and values of earlier tokens, as f32 or rounded to bf16. A slot is one sequence; in each layer it holds two
- * arrays [kv_heads, capacity, dim], each head's rows one after another, or one, where values are the beginnings of
- * keys. Layers and their sizes are made known by the first append. Between forwards all layers of a slot hold the same
- * number of tokens. One thread at a time for each slot; two threads may not append at the same time.
- */
+/* Keys and values of earlier tokens, as f32 or rounded to bf16. A slot is one sequence. In each layer it holds two
+ * arrays [kv_heads, capacity, dim], with the rows of a head one after another, or one array if values are the first
+ * elements of keys. The first append to a layer defines its sizes. Between forwards all layers of a slot hold the same
+ * number of tokens. A slot is used by one thread at a time, and only one thread may append to the cache at a time. */
 #ifndef GRAFT_KERNELS_KV_CACHE_H
 #define GRAFT_KERNELS_KV_CACHE_H
 
@@ -41,8 +39,8 @@ struct graft_kv_new {
     int64_t position; /* position of the first new token: the number of tokens already in the slot */
 };
 
-/* A cache for sequences 0 .. slots - 1, all empty, that keeps numbers as GRAFT_DTYPE_F32 or GRAFT_DTYPE_BF16; NULL if
- * memory ran out. */
+/* Creates a cache for sequences 0 .. slots - 1, all empty, that keeps numbers as GRAFT_DTYPE_F32 or GRAFT_DTYPE_BF16;
+ * NULL if memory ran out. */
 struct graft_kv_cache *graft_kv_cache_create(int32_t slots, graft_dtype dtype);
 void graft_kv_cache_destroy(struct graft_kv_cache *cache);
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The inner loops of the kernels, one table for each instruction set. They are serial, allocate nothing, accept any
- * size from 0 on, and want pointers aligned to their elements only.
+/* The inner loops of the kernels, with a table for each instruction set. They are serial, allocate nothing, accept any
+ * size from 0 on, and only require pointers to be aligned to their elements.
  *
- * What is promised beyond the formulas: one output of `dot` depends on its weight row, its x row and `columns` alone,
- * not on which other rows and tokens are asked for at the same time, nor on strides. The same holds for `dot_split` and
- * `multiply`.
- */
+ * An output of `dot` depends only on its weight row, its x row and `columns`: not on the other rows and tokens of the
+ * call, nor on strides. The same holds for `dot_split` and `multiply`. */
 #ifndef GRAFT_KERNELS_LOOPS_H
 #define GRAFT_KERNELS_LOOPS_H
 
@@ -17,7 +14,7 @@
 /* How stored elements are converted to f32. */
 enum {
     GRAFT_READ_NONE = -1,       /* a type that no kernel reads: NaN */
-    GRAFT_READ_F32 = 0,         /* as they are */
+    GRAFT_READ_F32 = 0,         /* unchanged */
     GRAFT_READ_F16 = 1,         /* widened */
     GRAFT_READ_BF16 = 2,        /* widened */
     GRAFT_READ_F32_AS_BF16 = 3, /* rounded to bf16, then widened */

@@ -46,8 +46,8 @@ static struct {
     atomic_int is_awaited;          /* the owner waits for `finished` */
     int32_t helpers;
     pthread_mutex_t lock;
-    pthread_cond_t opened;   /* there is another job */
-    pthread_cond_t finished; /* no helper works on the job any more */
+    pthread_cond_t opened;   /* signalled when there is another job */
+    pthread_cond_t finished; /* signalled when no helper works on the job any more */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER};
 
 static pthread_mutex_t owner = PTHREAD_MUTEX_INITIALIZER; /* held by the thread whose job it is */

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The process's threads. They are made when first wanted, and stay.
- *
- * Loops follow each other closely, so a thread that has nothing to do looks for the next one for a moment; then it
- * sleeps. Were it to go on looking, it would take time from whoever else wants to run on this machine, and sooner or
- * later that would be one of our own. For the same reason nobody waits for a thread that has not begun: whoever starts
- * a job does all of it, unless others come in time to help.
- */
+/* The threads of the process, which are created when they are first needed, and kept. Loops follow each other closely,
+ * so an idle thread polls for the next job for a moment before it sleeps; polling longer would take processor time from
+ * other programs, and in the end from our own threads. Likewise nobody waits for a thread that has not started yet: the
+ * thread that starts a job does all of it, unless others join in time. */
 #ifndef GRAFT_KERNELS_POOL_H
 #define GRAFT_KERNELS_POOL_H
 

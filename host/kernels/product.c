@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * linear: cuts the products of a call into panels and hands them to the threads in one loop.
+/* linear: divides the products of a call into panels, which threads process in one loop.
  *
- * With few tokens a product is bound by reading the weights, and each row is read once, where it lies, by dot products
- * or by tiles. With many it is bound by arithmetic: a panel is transposed in portions that fit the cache and
- * multiplied, in bf16 on processors that multiply pairs of these, else widened to f32. Those with tiles for bf16 take
- * rows as they lie, and turned ones where a source makes them. Which of the two it is, the whole forward decides
- * (graft_call_is_small_batch): the few tokens that an expert gets of many are many.
- */
+ * With few tokens a product is limited by reading the weight: each row is read once, in place, by dot products or by
+ * tiles. With many tokens it is limited by arithmetic: portions of a panel that fit the cache are transposed and
+ * multiplied, in bf16 on processors that multiply pairs, else in f32. Processors with bf16 tiles use rows in place, or
+ * portions that a source makes already transposed. The number of tokens of the whole forward decides which way is taken
+ * (graft_call_is_small_batch): an expert that gets few of many tokens uses the way for many. */
 #include <string.h>
 
 #include "base/dtype.h"
@@ -27,7 +25,7 @@ enum { SERIAL_WORK = 1 << 18, READING_WORK = 4 };
 struct plan {
     const struct graft_call *call;
     const struct graft_loops *loops;
-    const struct graft_product_input *made; /* [n_made]: by the caller */
+    const struct graft_product_input *made; /* [n_made]: inputs made by the caller */
     int64_t n_made;
     struct graft_product_panel *panels;
     int64_t n_panels;
@@ -150,7 +148,7 @@ static int make_panels(struct plan *plan, const struct graft_product *products, 
     return 0;
 }
 
-/* Makes the panels of a product whose weight a source makes. */
+/* Makes the panels of a product whose weight comes from a source (transposed.h). */
 static int make_transposed(struct plan *plan, const struct graft_product *product,
                            const struct graft_transposed_source *source, int32_t reading) {
     const int64_t most = graft_product_transposed_rows(plan->call, product, reading);

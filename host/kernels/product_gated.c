@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * gated_linear: where tiles multiply all three weights, act(gate) * up leaves the first two products rounded and packed
- * as the third wants its x. Else they are what `linear` and `gated_activation` make of them; the bits are the same.
- */
+/* gated_linear: if tiles can multiply all three weights, act(gate) * up is rounded and packed directly in the layout of
+ * the third product's x. Otherwise `linear` and `gated_activation` compute it, with the same bits. */
 #include "base/dtype.h"
 #include "kernels/blocks.h"
 #include "kernels/kernels.h"
@@ -25,15 +23,15 @@ struct folded_panel {
 struct folded {
     const struct graft_gated_products *products;
     const struct graft_product_input *x;
-    uint16_t *inner; /* [tokens, columns of down], as tiles want it */
+    uint16_t *inner; /* [tokens, columns of down], packed for tiles */
 };
 
 struct fold {
     const struct graft_call *call;
     struct folded *mlps;                /* [n] */
-    struct graft_product_input *inputs; /* [n_inputs]: of gate and up */
+    struct graft_product_input *inputs; /* [n_inputs] for gate and up */
     int64_t n_inputs;
-    struct graft_product_input *inner; /* [n]: of down */
+    struct graft_product_input *inner; /* [n] for down */
     struct folded_panel *panels;
     int64_t n_panels;
     char *scratch; /* [workers, scratch_bytes] */
@@ -180,7 +178,7 @@ static void run_panels(void *data, int32_t worker, int64_t begin, int64_t end) {
     }
 }
 
-/* Runs down of all MLPs, whose inputs are `made` already or were written. */
+/* Computes down for all MLPs; their inputs were made already, or are written by the first products. */
 static int run_down(const struct graft_call *call, const struct graft_gated_products *mlps, uint32_t stride, int32_t n,
                     const struct graft_product_input *made, struct graft_error *error) {
     struct graft_product *down = (struct graft_product *)room(call, n, sizeof *down);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes one panel of a weight that a source makes (transposed.h): a portion of the columns of all its rows at a
- * time, which is multiplied while it is in the cache. The sums are those of product_panel.c. */
+/* Computes one panel of a weight that a source makes (transposed.h). One portion of the columns is made for all rows of
+ * the panel at a time, and multiplied while it is in the cache. Sums are the same as those of product_panel.c. */
 #include "kernels/product.h"
 #include "kernels/tiles_transposed.h"
 

@@ -12,8 +12,8 @@ struct graft_scratch;
 struct graft_scratch *graft_scratch_create(void);
 void graft_scratch_destroy(struct graft_scratch *scratch);
 
-/* `bytes` of uninitialised memory, valid until a release to an earlier mark; NULL if memory ran out or `bytes` is
- * negative or absurd. */
+/* Allocates `bytes` of uninitialised memory, valid until a release to an earlier mark; NULL if memory ran out, or if
+ * `bytes` is negative or absurdly large. */
 void *graft_scratch_alloc(struct graft_scratch *scratch, int64_t bytes);
 int64_t graft_scratch_mark(const struct graft_scratch *scratch);
 void graft_scratch_release(struct graft_scratch *scratch, int64_t mark);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vectors of 8 floats, for the loops in simd_*.h. The same names as in simd_avx512.h, where they are explained. */
+/* Vectors of 8 floats, for the loops in simd_*.h. Names are the same as in simd_avx512.h, which explains them. */
 #ifndef GRAFT_KERNELS_SIMD_AVX2_H
 #define GRAFT_KERNELS_SIMD_AVX2_H
 
@@ -13,7 +13,7 @@ typedef __m256 vf;
 
 enum {
     VF_WIDTH = 8,
-    DOT_ROWS = 4, /* in 16 registers */
+    DOT_ROWS = 4, /* limited by 16 registers */
     DOT_TOKENS = 2,
     SPLIT_ROWS = 3,
     MULTIPLY_ROWS = 6,
@@ -92,7 +92,7 @@ INLINE vf vf_round(vf a) {
     return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-/* In two steps, each of which an exponent can hold. */
+/* In two steps, so that each power of two is a normal number. */
 INLINE vf vf_scale2(vf a, vf n) {
     __m256i whole = _mm256_cvtps_epi32(n);
     __m256i half = _mm256_srai_epi32(whole, 1);
@@ -102,14 +102,14 @@ INLINE vf vf_scale2(vf a, vf n) {
     return _mm256_mul_ps(_mm256_mul_ps(a, _mm256_castsi256_ps(first)), _mm256_castsi256_ps(second));
 }
 
-/* By halves: lanes i and i + 4, then i + 2 and i + 1. */
+/* Adds halves: lanes i and i + 4, then i + 2 and i + 1. */
 INLINE float vf_sum(vf a) {
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-/* The same of four vectors, side by side. */
+/* The sums of four vectors. */
 INLINE __m128 vf_sums(vf a, vf b, vf c, vf d) {
     vf ab = vf_add(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
     vf cd = vf_add(_mm256_permute2f128_ps(c, d, 0x20), _mm256_permute2f128_ps(c, d, 0x31));

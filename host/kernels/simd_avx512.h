@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vectors of 16 floats, for the loops in simd_*.h. The same names as in simd_avx2.h. */
+/* Vectors of 16 floats, for the loops in simd_*.h, with the same names as in simd_avx2.h. */
 #ifndef GRAFT_KERNELS_SIMD_AVX512_H
 #define GRAFT_KERNELS_SIMD_AVX512_H
 
@@ -12,10 +12,10 @@ typedef __m512 vf;
 
 enum {
     VF_WIDTH = 16,
-    DOT_ROWS = 4, /* rows times tokens sums in 32 registers, with the rows themselves */
+    DOT_ROWS = 4, /* such that rows, and sums of rows times tokens, fit 32 registers */
     DOT_TOKENS = 4,
-    SPLIT_ROWS = 4,    /* likewise, of dot_split */
-    MULTIPLY_ROWS = 6, /* rows times vectors sums, with one row of vectors */
+    SPLIT_ROWS = 4,    /* the same for dot_split */
+    MULTIPLY_ROWS = 6, /* such that a row of vectors, and sums of rows times vectors, fit */
     MULTIPLY_VECTORS = 4
 };
 
@@ -36,7 +36,7 @@ INLINE vf vf_load(const float *p) {
     return _mm512_loadu_ps(p);
 }
 
-/* The first n; the other lanes are zero. */
+/* Loads the first n floats; the other lanes are zero. */
 INLINE vf vf_load_part(const float *p, int64_t n) {
     return _mm512_maskz_loadu_ps(vf_lanes(n), p);
 }
@@ -103,7 +103,7 @@ INLINE vf vf_scale2(vf a, vf n) {
     return _mm512_scalef_ps(a, n);
 }
 
-/* By halves: lanes i and i + 8, then i + 4, i + 2 and i + 1. */
+/* Adds halves: lanes i and i + 8, then i + 4, i + 2 and i + 1. */
 INLINE float vf_sum(vf a) {
     __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
     __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
@@ -111,7 +111,7 @@ INLINE float vf_sum(vf a) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-/* The same of four vectors, side by side. */
+/* The sums of four vectors. */
 INLINE __m128 vf_sums(vf a, vf b, vf c, vf d) {
     vf ab = vf_add(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
     vf cd = vf_add(_mm512_shuffle_f32x4(c, d, 0x44), _mm512_shuffle_f32x4(c, d, 0xee));
@@ -145,7 +145,7 @@ INLINE vf vf_load_bf16_part(const uint16_t *p, int64_t n) {
     return vf_from_bf16(_mm256_maskz_loadu_epi16(vf_lanes(n), p));
 }
 
-/* Of as many pairs as there are lanes, the first numbers; the second. */
+/* The first numbers of as many pairs as there are lanes, widened; the function below returns the second ones. */
 INLINE vf vf_even_bf16(const uint16_t *p) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(p), 16));
 }
@@ -154,7 +154,7 @@ INLINE vf vf_odd_bf16(const uint16_t *p) {
     return _mm512_castsi512_ps(_mm512_and_si512(_mm512_loadu_si512(p), _mm512_set1_epi32((int)0xffff0000u)));
 }
 
-/* Every other one of a's lanes, then of b's, from the first on; from the second. */
+/* Every other lane of a, followed by those of b: even lanes here, odd lanes below. */
 INLINE vf vf_even(vf a, vf b) {
     const __m512i lanes = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     return _mm512_permutex2var_ps(a, lanes, b);
@@ -181,8 +181,8 @@ INLINE void vf_store_bf16_part(uint16_t *p, vf a, int64_t n) {
     _mm256_mask_storeu_epi16(p, vf_lanes(n), _mm512_cvtepi32_epi16(bits));
 }
 
-/* Exchanges lanes and vectors: element j of rows[i] becomes element i of rows[j]. Pairs, then fours, within each
- * quarter; then the quarters. */
+/* Transposes: element j of rows[i] becomes element i of rows[j]. First pairs and fours within each quarter, then the
+ * quarters. */
 INLINE void vf_transpose(vf rows[VF_WIDTH]) {
     __m512 pairs[16];
     __m512 fours[16];

@@ -8,7 +8,7 @@
 
 enum { PAIR_ROWS = MULTIPLY_VECTORS * VF_WIDTH }; /* pack_rows */
 
-/* Loads 16 pairs of a row; only the first n elements, 0 <= n <= 32, are read, the others are zeros. */
+/* Loads 16 pairs of a row. Only the first n elements are read, 0 <= n <= 32; the others are zeros. */
 INLINE vf pairs_load(const uint16_t *p, int64_t n) {
     return n >= 32 ? vf_load((const float *)(const void *)p)
                    : _mm512_castsi512_ps(_mm512_maskz_loadu_epi16((__mmask32)((1u << (n > 0 ? n : 0)) - 1u), p));
@@ -115,7 +115,7 @@ static void multiply_pairs(const struct graft_pairs *o) {
     }
 }
 
-/* The pairs of 16 numbers each, rounded; denormals become zeros. */
+/* Rounds 16 numbers each to pairs; subnormal numbers become zeros. */
 INLINE __m512i pairs_round(vf even, vf odd) {
     const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
                                            21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
@@ -155,7 +155,7 @@ static void pair(int32_t reading, const void *even, const void *odd, int64_t cou
     }
 }
 
-/* As columns_softmax, and in its order. */
+/* Does the same as columns_softmax, in the same order. */
 static void columns_softmax_pairs(const float *scores, int64_t rows, int64_t columns, float *maxima, float *sum,
                                   float *factor, uint32_t *out) {
     const vf hidden = vf_set(-INFINITY);

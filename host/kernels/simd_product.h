@@ -13,17 +13,17 @@ struct dot_operands {
     int64_t x_stride;
     float *y; /* [tokens, rows] */
     int64_t y_stride;
-    const char *next; /* [rows * columns] to be fetched; or NULL */
+    const char *next; /* [rows * columns] to prefetch; or NULL */
 };
 
 /* The distance of prefetching in bytes of a row, unless there is something else to prefetch. */
 enum { STREAM_AHEAD = 2048 };
 
-/* Rows r .. r + rows - 1, DOT_ROWS or 1, with tokens t .. t + tokens - 1; both numbers are constants where this is
- * inlined, and so is `fetches` here and below: whether there is a `next`. Each output has one vector of sums, filled in
- * the order of the columns whatever the size of the tile. The rows below are fetched meanwhile, or where rows are short
- * those further down: each is often a page of its own, where the processor would start anew to guess what comes next.
- * What `next` has is fetched in its order. */
+/* Multiplies rows r .. r + rows - 1 (DOT_ROWS or 1) by tokens t .. t + tokens - 1; both numbers are constants after
+ * inlining, and so is `fetches`, here and below, which says whether there is a `next`. Each output has one vector of
+ * sums, filled in the order of the columns whatever the size of the tile. Rows below are prefetched, or rows further
+ * down if rows are short: each is often in a page of its own, where the processor's prefetcher starts anew. `next` is
+ * prefetched in order. */
 INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_t r, const int rows, int64_t t,
                      const int tokens, const int fetches) {
     const char *w = o->w + r * o->w_bytes;
@@ -69,12 +69,12 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
     }
 }
 
-/* One token is bound by reading memory: STREAMS rows take turns, a cache line each, since one row's sums wait for each
- * other longer than its numbers take to arrive. What comes STREAM_AHEAD later is fetched into the second-level cache:
- * more lines can be under way to it than to the first. */
+/* A single token is limited by memory. STREAMS rows are multiplied in turn, a cache line each, since the additions for
+ * one row would take longer than reading it. Elements STREAM_AHEAD bytes further are prefetched into the second-level
+ * cache, to which more lines can be in flight than to the first-level cache. */
 enum { STREAMS = 4, STREAM_TURN = 64 /* bytes of a row */ };
 
-/* sum + elements 0 .. columns - 1 of the row times those of x, in order. */
+/* Returns sum + elements 0 .. columns - 1 of the row times those of x, in order. */
 INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const int64_t columns, vf sum) {
     int64_t k = 0;
     for (; k + VF_WIDTH <= columns; k += VF_WIDTH) {
@@ -86,15 +86,15 @@ INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const i
     return sum;
 }
 
-/* The same for a whole turn, while another cache line is prefetched. */
+/* Does the same for a whole turn, while another cache line is prefetched. */
 INLINE vf dot_turn_ahead(const int32_t reading, const char *fetched, const char *w, const float *x, vf sum) {
     _mm_prefetch(fetched, _MM_HINT_T1);
     __asm__ volatile("" ::: "memory"); /* keeps the compiler from interleaving the turns */
     return dot_turn(reading, w, x, STREAM_TURN / graft_reading_size(reading), sum);
 }
 
-/* Rows r, r + part, r + 2 part and r + 3 part with the only token: the same sums as dot_tile's. What is fetched of
- * these rows lies in each, or in the one below: its turn is next. */
+/* Multiplies rows r, r + part, r + 2 part and r + 3 part by the only token; the sums are those of dot_tile. What is
+ * prefetched is in the same row, or in the one below, whose turn is next. */
 INLINE void dot_streams(const int32_t reading, const struct dot_operands *o, int64_t r, int64_t part,
                         const int fetches) {
     const int64_t step = part * o->w_bytes;
@@ -208,7 +208,7 @@ INLINE void pack_read(const int32_t reading, const char *w, int64_t w_bytes, int
     }
 }
 
-/* `out` is at the first of VF_WIDTH columns of a row of MULTIPLY_VECTORS * VF_WIDTH. */
+/* Writes a square of VF_WIDTH columns; rows of `out` have MULTIPLY_VECTORS * VF_WIDTH elements. */
 INLINE void pack_write(float lines[VF_WIDTH][PACK_COLUMNS], int64_t columns, float *out) {
     vf square[VF_WIDTH];
     for (int j = 0; j < PACK_COLUMNS && j < columns; j += VF_WIDTH) {
@@ -276,7 +276,7 @@ struct multiply_operands {
     int64_t depth;
     float *c; /* [rows, columns] */
     int64_t c_stride;
-    const char *next; /* [depth * columns] to be fetched; or NULL */
+    const char *next; /* [depth * columns] to prefetch; or NULL */
 };
 
 /* Multiplies `rows` rows from row i on by `vectors` vectors of columns from column j on, the last of which has `last`

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stored numbers as vectors. `reading` is a constant wherever these are inlined. Included after simd_avx2.h or
+/* Loads stored numbers as vectors. `reading` is a constant after inlining. Included after simd_avx2.h or
  * simd_avx512.h. */
 #ifndef GRAFT_KERNELS_SIMD_READ_H
 #define GRAFT_KERNELS_SIMD_READ_H

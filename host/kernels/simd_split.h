@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Products of a few tokens with bf16 rows as they lie, widened to f32 as they are multiplied. A vector of 32-bit words
- * holds two numbers a word: those in the upper halves are f32 once the lower halves are cleared, the others once they
- * are shifted. So widening takes one operation a vector where it would take two in the order of columns; x comes in the
- * order that this gives.
- */
+/* Products of few tokens with bf16 rows in place, which are widened to f32 on the way. A vector of 32-bit words holds
+ * two numbers in each word: the upper halves become f32 by clearing the lower halves, the lower ones by a shift. This
+ * takes one operation for each vector, where widening in the order of columns would take two; x is arranged in the
+ * resulting order. */
 #ifndef GRAFT_KERNELS_SIMD_SPLIT_H
 #define GRAFT_KERNELS_SIMD_SPLIT_H
 
@@ -41,13 +39,13 @@ struct split_operands {
     const uint16_t *w; /* [rows, columns] */
     int64_t w_stride;
     int64_t columns;
-    const float *x; /* [tokens, columns] as `split` leaves them */
+    const float *x; /* [tokens, columns] as arranged by `split` */
     int64_t x_stride;
     float *y; /* [tokens, rows] */
     int64_t y_stride;
 };
 
-/* sums [rows][tokens] += a cache line of each row, `step` apart, times one of each token. */
+/* sums [rows][tokens] += a cache line of each row, `step` elements apart, times a line of each token. */
 INLINE void split_add(const uint16_t *w, int64_t step, const int rows, const float *x, int64_t x_stride,
                       const int tokens, vf sums[SPLIT_ROWS][SPLIT_TOKENS]) {
     for (int k = 0; k < SPLIT_LINE; k += VF_WIDTH) {
@@ -65,7 +63,7 @@ INLINE void split_add(const uint16_t *w, int64_t step, const int rows, const flo
     }
 }
 
-/* The same for the last n elements. */
+/* Does the same for the last n elements. */
 INLINE void split_add_rest(const uint16_t *w, int64_t step, const int rows, int64_t n, const float *x, int64_t x_stride,
                            const int tokens, vf sums[SPLIT_ROWS][SPLIT_TOKENS]) {
     uint16_t ends[SPLIT_ROWS][SPLIT_LINE] = {{0}};

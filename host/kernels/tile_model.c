@@ -68,8 +68,8 @@ void graft_tile_model_store(int tile, void *to, int64_t stride) {
     }
 }
 
-/* What is done with registers alone, where no index leaves them: sanitizers, which would take most of the time, need
- * not look. */
+/* For functions that only access registers, with indices that are always valid: sanitizers would take most of their
+ * time. */
 #define IN_REGISTERS __attribute__((no_sanitize("address", "undefined")))
 
 IN_REGISTERS static float flushed(float value) {
@@ -96,7 +96,7 @@ IN_REGISTERS static void widen(const uint8_t *row, struct halves *out) {
     }
 }
 
-/* Whole rows: what lies beyond a tile's shape is zeros, and adds nothing. */
+/* Whole rows are multiplied: elements outside of a tile's shape are zeros and add nothing. */
 IN_REGISTERS static void multiply_row(const struct halves *a, const struct halves *b, int pairs, float *sum) {
     struct halves total = {{0.0f}, {0.0f}};
     for (int k = 0; k < pairs; k++) {

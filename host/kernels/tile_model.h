@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A processor's tiles in plain C: registers of up to 16 rows of 64 bytes, and what the instructions of AMX-TILE and
- * AMX-BF16 do with them, to the bit, as Intel's manual documents it. Kernels for tiles run over this model where no
- * processor has the instructions: tests, and GRAFT_ISA=amx_model. What would be a fault there aborts here. Each thread
- * has its own registers, as it has there.
- */
+/* A model in plain C of a processor's tiles: registers of up to 16 rows of 64 bytes, and the instructions of AMX-TILE
+ * and AMX-BF16, with the same bits as documented by Intel. Kernels for tiles use it on processors without the
+ * instructions: in tests, and with GRAFT_ISA=amx_model. What would fault on a processor aborts here. Each thread has
+ * its own registers. */
 #ifndef GRAFT_KERNELS_TILE_MODEL_H
 #define GRAFT_KERNELS_TILE_MODEL_H
 
 #include <stdint.h>
 
-/* What LDTILECFG reads. */
+/* The argument of LDTILECFG. */
 struct graft_tile_config {
     uint8_t palette; /* 1: eight registers of up to 16 rows of 64 bytes */
     uint8_t start_row;
@@ -30,9 +28,9 @@ void graft_tile_model_zero(int tile);
 void graft_tile_model_load(int tile, const void *from, int64_t stride);
 void graft_tile_model_store(int tile, void *to, int64_t stride);
 
-/* [any] TDPBF16PS: sum [m, n] f32 += over k of a [m, k] times b [k, n], both pairs of bf16. Of each k, the first
- * numbers of pairs are multiplied and added to one sum, the second to another, each rounded once; then both are added,
- * and that to what was there. Denormals are zeros, in what is read and in each result. */
+/* [any] TDPBF16PS: sum [m, n] f32 += over k of a [m, k] times b [k, n], both pairs of bf16. For each k, products of the
+ * first numbers of pairs are added to one sum, those of the second numbers to another, rounding once each; in the end
+ * both are added, and their total to the old sum. Subnormal numbers count as zeros, in operands and results. */
 void graft_tile_model_multiply(int sum, int a, int b);
 
 #endif

@@ -27,7 +27,7 @@ static const struct graft_tile_config tiles_whole = {
 
 #include <immintrin.h>
 
-/* GCC's intrinsics do not declare that they read memory: this makes sure that earlier writes are done. */
+/* GCC's intrinsics do not declare that they read memory; this orders them after earlier writes. */
 #define tile_written() __asm__ volatile("" ::: "memory")
 
 #define tile_configure(config)    \

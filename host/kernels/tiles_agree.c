@@ -6,10 +6,10 @@
 #include "graft/convert.h"
 #include "kernels/tiles.h"
 
-/* Four tiles of two steps. */
+/* A small product: four tiles, two steps. */
 enum { ROWS = 32, TOKENS = 32, COLUMNS = 2 * GRAFT_TILE_COLUMNS, LINE = 64 };
 
-/* The largest difference that is accepted, since sums may be made in any order; elements are at most 1. */
+/* The largest difference accepted, since the order of sums may differ; elements are at most 1. */
 static const float MOST_APART = 1e-4f;
 
 struct small_product {
@@ -18,7 +18,7 @@ struct small_product {
     float x[TOKENS * COLUMNS];
 };
 
-/* Different ones between -1 and 1, which bf16 holds. */
+/* A number between -1 and 1 that bf16 holds exactly. */
 static float number(int64_t i) {
     return (float)(i * 37 % 129 - 64) / 64.0f;
 }
@@ -32,7 +32,7 @@ static void fill(struct small_product *product) {
     }
 }
 
-/* sums [TOKENS, ROWS]. 0: memory ran out. */
+/* Computes sums [TOKENS, ROWS]. Returns 0 if memory ran out. */
 static int multiply(const struct graft_tiles *tiles, struct small_product *product, float *sums) {
     char *scratch = graft_alloc_aligned(LINE, (size_t)tiles->scratch_bytes(1, ROWS, TOKENS));
     const struct graft_tiles_product operands = {.w = product->w,

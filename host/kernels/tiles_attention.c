@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled twice, as tiles_product.c is. */
+/* Attention products with tiles. Compiled twice, like tiles_product.c. */
 #include "kernels/tiles_attention.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #define TABLE graft_tiles_attention_amx
 #endif
 
-/* Of a tile: rows, and the pairs or sums of each. */
+/* Rows of a tile, with as many pairs or sums in each; bytes of a cache line. */
 enum { SIDE = 16, LINE = 64 };
 
 _Static_assert(GRAFT_TILES_STRIP == MULTIPLY_VECTORS * VF_WIDTH, "what softmax and pairs of queries come in");
@@ -21,10 +21,10 @@ _Static_assert(GRAFT_TILES_STRIP == MULTIPLY_VECTORS * VF_WIDTH, "what softmax a
 /* Where a tile is loaded from or stored to. */
 struct place {
     void *at;
-    int64_t bytes; /* from row to row */
+    int64_t bytes; /* distance of rows */
 };
 
-/* A tile of which some rows or pairs are not there: zeros stand in for them. */
+/* A copy of a tile at the edge, with zeros for missing rows and pairs. */
 struct edge {
     _Alignas(LINE) uint32_t words[SIDE][SIDE];
 };
@@ -39,7 +39,7 @@ static void copy_rows(const char *from, int64_t from_bytes, int64_t rows, int64_
     }
 }
 
-/* `rows` rows of `words` words as a tile: as they lie where it is whole, else from a copy. */
+/* Returns a tile of `rows` rows of `words` words: in place if it is complete, else a copy. */
 INLINE struct place tile_of(const void *from, int64_t bytes, int64_t rows, int64_t words, struct edge *edge) {
     if (rows >= SIDE && words >= SIDE) {
         return (struct place){(void *)(uintptr_t)from, bytes};
@@ -50,7 +50,7 @@ INLINE struct place tile_of(const void *from, int64_t bytes, int64_t rows, int64
     return (struct place){edge, LINE};
 }
 
-/* Sums of tokens t .. t + 15 and 16 rows of the weight, from r on. */
+/* Returns where to store the sums of tokens t .. t + 15 and 16 rows of the weight from row r on. */
 INLINE struct place sums_of(const struct graft_pairs *o, int64_t t, int64_t r, struct edge *edge) {
     const int64_t bytes = o->y_stride * (int64_t)sizeof *o->y;
     float *y = o->y + t * o->y_stride + r;
@@ -76,7 +76,7 @@ INLINE struct place w_of(const struct graft_pairs *o, int64_t k, int64_t r, stru
     return tile_of(o->w + k * stride + r, stride * (int64_t)sizeof *o->w, o->pairs - k, SIDE, edge);
 }
 
-/* One or two tiles of tokens with one or two of rows. */
+/* Multiplies one or two tiles of tokens by one or two tiles of rows. */
 INLINE void multiply_tiles(const struct graft_pairs *o, int64_t t, const int tall, int64_t r, const int wide) {
     struct edge edges[4];
     const struct place y0 = sums_of(o, t, r, &edges[0]);
@@ -160,7 +160,7 @@ static void multiply_pairs(const struct graft_pairs *o) {
     }
 }
 
-/* Pairs of 16 numbers of two rows, the first row's in the lower halves. */
+/* Interleaves 16 numbers of two rows as pairs, with the first row in the lower halves. */
 INLINE vf pair(const uint16_t *even, const uint16_t *odd, __mmask16 there) {
     __m512i low = even != NULL ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, even)) : _mm512_setzero_si512();
     __m512i high = odd != NULL ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(there, odd)) : _mm512_setzero_si512();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of attention on processors with tiles. They take the same operands as those of pairs. Rows of keys are a
- * left operand in place; values have to be transposed. */
+/* Attention products on processors with tiles, with the same operands as products of pairs. Rows of keys are a left
+ * operand in place; values have to be transposed. */
 #ifndef GRAFT_KERNELS_TILES_ATTENTION_H
 #define GRAFT_KERNELS_TILES_ATTENTION_H
 
 #include "kernels/loops.h"
 
-enum { GRAFT_TILES_STRIP = 64 /* pack_rows of the loops that run beside it */ };
+enum { GRAFT_TILES_STRIP = 64 /* pack_rows of the other loops on these processors */ };
 
 struct graft_tiles_attention {
     /* Called by a thread before and after it multiplies. */
@@ -20,7 +20,7 @@ struct graft_tiles_attention {
                  int64_t out_stride);
 };
 
-/* [any] The processor's, or the model's where graft_cpu_models_tiles(). Only with GRAFT_ISA_AMX. */
+/* [any] The processor's tiles or, if graft_cpu_models_tiles(), the model's. Only with GRAFT_ISA_AMX. */
 const struct graft_tiles_attention *graft_tiles_attention_get(void);
 
 extern const struct graft_tiles_attention graft_tiles_attention_amx;

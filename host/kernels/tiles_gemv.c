@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled twice, as tiles_product.c is. */
+/* Matrix times vector products with tiles. Compiled twice, like tiles_product.c. */
 #include "kernels/tiles_gemv.h"
 
 #include <string.h>
@@ -15,15 +15,15 @@
 #define TABLE graft_tiles_gemv_amx
 #endif
 
-/* Rows of a strip: one tile. With two, memory is read in more streams than the processor follows, and a sequence alone
- * takes a sixth longer. */
+/* Rows of a strip: one tile. With two, memory would be read in more streams than the processor's prefetcher follows; a
+ * single sequence would take a sixth longer. */
 enum { ROWS = 16, TOKENS = GRAFT_TILE_TOKENS, STEP = GRAFT_TILE_COLUMNS, X_TILE = TOKENS * STEP, LINE = 64 };
 
-/* The distance of prefetching into the first-level cache, in elements of a row: the processor notices too late what
- * tiles wait for. */
+/* The distance of prefetching into the first-level cache, in elements of a row. The processor itself recognises too
+ * late what tiles will load. */
 enum { AHEAD = 4 * STEP };
 
-/* Some rows of a product, ROWS at most. */
+/* Up to ROWS rows of a product. */
 struct strip {
     const struct graft_gemv *few;
     int64_t row;
@@ -36,7 +36,7 @@ INLINE void add_step(const uint16_t *w, int64_t stride, const uint16_t *x) {
     tile_multiply(0, 1, 2);
 }
 
-/* Adds a step of which some rows or columns are missing; these count as zeros. */
+/* Adds a step with missing rows or columns, which count as zeros. */
 static void add_part(const struct strip *strip, int64_t column, const uint16_t *x) {
     const struct graft_gemv *o = strip->few;
     const int64_t columns = o->columns - column < STEP ? o->columns - column : STEP;

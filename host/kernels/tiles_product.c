@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled twice: for AVX-512 and AMX, reached only where graft_cpu_isa() allows it; and with emulated tiles
- * (GRAFT_TILE_MODEL) for AVX-512 alone. */
+/* Products of many tokens with tiles. Compiled twice: for AVX-512 and AMX, reached only if graft_cpu_isa() allows it,
+ * and with emulated tiles (GRAFT_TILE_MODEL) for AVX-512 alone. */
 #include "kernels/tiles.h"
 
 #include <string.h>
@@ -15,17 +15,18 @@
 #define TABLE graft_tiles_amx
 #endif
 
-/* What four sums are of: two tiles of rows and two of tokens. */
+/* Four sums are computed together: two tiles of rows times two tiles of tokens. */
 enum { TOKENS = GRAFT_TILE_TOKENS, STEP = GRAFT_TILE_COLUMNS, BLOCK = GRAFT_TILE_BLOCK, ROWS = 32 };
 
-/* Of a tile: numbers of x, sums, bytes of a row. */
+/* Sizes of a tile: elements of x, sums, and bytes of a row. */
 enum { X_TILE = TOKENS * STEP, Y_TILE = 16 * TOKENS, LINE = 64 };
 
-/* Tokens whose columns of a block stay in the second-level cache, with a panel's sums. */
+/* Tokens whose block of columns stays in the second-level cache, together with a panel's sums. */
 enum { MOST_TOKENS = 512 };
 
-/* Rows are copied, since tensors begin anywhere in a file and a row of a tile that lies in two lines is read twice. For
- * so few tokens that takes longer. Copies lie a line further apart than a power of two: in other sets of the cache. */
+/* Rows are copied, because tensors may begin anywhere in a file, and tile rows that cross cache lines are read twice.
+ * With up to DIRECT_TOKENS tokens copying takes longer than that. The stride of copies is a line more than a power of
+ * two, so that rows use different sets of the cache. */
 enum { DIRECT_TOKENS = 64, COPY_STRIDE = BLOCK + STEP };
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -37,7 +38,7 @@ static int64_t scratch_bytes(int64_t weights, int64_t rows, int64_t tokens) {
     return ROWS * COPY_STRIDE * (int64_t)sizeof(uint16_t) + sums * (int64_t)sizeof(float);
 }
 
-/* The first n of 16 numbers, rounded. */
+/* Rounds the first n of 16 numbers. */
 INLINE __m256i round16(const float *x, int64_t n) {
     vf wide = vf_load_part(x, smaller(n, VF_WIDTH));
     return _mm512_cvtepi32_epi16(_mm512_srli_epi32(_mm512_castps_si512(vf_round_bf16(wide)), 16));
@@ -63,19 +64,19 @@ static void pack(const float *x, int64_t x_stride, int64_t tokens, int64_t colum
     }
 }
 
-/* ROWS rows of a block of columns, and those that are next, which are fetched meanwhile: to fetch what is not there
- * does no harm. */
+/* ROWS rows of a block of columns, and the next rows, which are prefetched meanwhile. Prefetching past the end does no
+ * harm. */
 struct rows {
     const uint16_t *w;
     int64_t stride; /* in numbers */
     int64_t steps;
     const uint16_t *next;
     int64_t next_stride;
-    int64_t next_rows; /* to fetch with each two tiles of tokens */
+    int64_t next_rows; /* next rows to prefetch with each pair of token tiles */
 };
 
-/* One or two tiles of tokens, `x_stride` numbers apart. sums [tiles, 2, 16 rows, 16 tokens]. All loads of a step come
- * before its products, and use all eight registers. */
+/* Multiplies by one or two tiles of tokens, `x_stride` numbers apart: sums [tiles, 2, 16 rows, 16 tokens]. Each step
+ * loads all eight registers before it multiplies. */
 INLINE void multiply_rows(const struct rows *rows, const uint16_t *x, int64_t x_stride, float *sums, const int tiles,
                           int is_first) {
     const uint16_t *w = rows->w;
@@ -121,8 +122,7 @@ INLINE void multiply_rows(const struct rows *rows, const uint16_t *x, int64_t x_
     }
 }
 
-/* Some tokens of a product, MOST_TOKENS at most. Its rows are cut into strips of ROWS; those of two weights take turns.
- */
+/* Up to MOST_TOKENS tokens of a product. Rows are divided into strips of ROWS; strips of two weights alternate. */
 struct portion {
     const struct graft_tiles_product *product;
     int64_t strips;
@@ -140,7 +140,7 @@ static float *sums_of(const struct portion *portion, int64_t strip, int64_t toke
     return portion->sums + (strip * graft_round_up(portion->tokens, TOKENS) + token) * ROWS;
 }
 
-/* A strip of a weight's rows: where it begins, and how many there are. */
+/* A strip of a weight's rows: where it begins, and its number of rows. */
 static const uint16_t *strip_begin(const struct graft_tiles_product *o, int64_t strip) {
     const int n = weights_of(o);
     return (strip % n == 0 ? o->w : o->fold->up) + strip / n * ROWS * o->columns;
@@ -156,9 +156,8 @@ static void write_strip(const struct portion *portion, int64_t strip, int64_t to
                     o->y + (portion->token + token) * o->y_stride + strip * ROWS, o->y_stride);
 }
 
-/* act(gate) * up of a tile of tokens, for which `strip` is up's and the one before it gate's. Columns of the next
- * product are what rows were of this, and pairs of them are next to each other: a tile of its x is made without turning
- * anything. */
+/* Computes act(gate) * up for a tile of tokens; `strip` is up's, and the one before it is gate's. Rows of this product
+ * are columns of the next one, with pairs adjacent, so this is a tile of the next product's x without transposing. */
 static void fold_strip(const struct portion *portion, int64_t strip, int64_t token) {
     const struct graft_tiles_product *o = portion->product;
     const struct graft_tiles_fold *fold = o->fold;
@@ -175,10 +174,10 @@ static void fold_strip(const struct portion *portion, int64_t strip, int64_t tok
     }
 }
 
-/* What becomes of a strip's complete sums, for the tiles of tokens from `token` on. */
+/* Stores or folds the complete sums of a strip, for tiles of tokens from `token` on. */
 static void finish_strip(const struct portion *portion, int64_t strip, int64_t token, int64_t tokens) {
     if (portion->product->fold != NULL && strip % 2 == 0) {
-        return; /* with the next one */
+        return; /* gate: waits for up, the next strip */
     }
     for (int64_t t = token; t < token + tokens && t < portion->tokens; t += TOKENS) {
         if (portion->product->fold != NULL) {
@@ -198,7 +197,7 @@ static void copy_rows(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t
     }
 }
 
-/* Makes a strip's rows ready to be loaded. A part of a step, or of the rows, has zeros beside it only in a copy. */
+/* Prepares a strip's rows for loading. Incomplete steps or rows are padded with zeros in a copy. */
 static struct rows get_rows(const struct portion *portion, int64_t strip, int64_t column) {
     const struct graft_tiles_product *o = portion->product;
     const uint16_t *w = strip_begin(o, strip) + column;
@@ -225,8 +224,8 @@ static struct rows get_rows(const struct portion *portion, int64_t strip, int64_
     return rows;
 }
 
-/* A block of columns, strip by strip. While one is multiplied, the sums of the one before it are finished if they are
- * complete: by then they have left the tiles, and the processor does one beside the other. */
+/* Multiplies a block of columns, strip by strip. While a strip is multiplied, the previous one is finished if its sums
+ * are complete; they have been stored by then, so the processor can do both at once. */
 static void multiply_block(const struct portion *portion, int64_t column) {
     const struct graft_tiles_product *o = portion->product;
     int is_last = column + BLOCK >= o->columns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled twice, as tiles_product.c is. */
+/* Products of many tokens with transposed portions, with tiles. Compiled twice, like tiles_product.c. */
 #include "kernels/tiles_transposed.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #define TABLE graft_tiles_transposed_amx
 #endif
 
-/* A strip: rows that a portion is made of at once. Tiles: numbers of an operand, and sums, of one. */
+/* STRIP: rows of a portion that is made at once. The others are elements of operands and sums of a tile. */
 enum {
     STRIP = GRAFT_TRANSPOSED_ROWS,
     SIDE = GRAFT_TILE_TOKENS,
@@ -24,7 +24,7 @@ enum {
     LINE = 64
 };
 
-/* Tokens whose columns of a block stay in the second-level cache, with a panel's sums. */
+/* Tokens whose block of columns stays in the second-level cache, together with a panel's sums. */
 enum { MOST_TOKENS = 512 };
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -49,7 +49,7 @@ static void pack(const float *x, int64_t x_stride, int64_t tokens, int64_t colum
     }
 }
 
-/* A block of columns of a strip and of some tokens, MOST_TOKENS at most. */
+/* A block of columns of a strip, for up to MOST_TOKENS tokens. */
 struct part {
     const struct graft_tiles_transposed_product *product;
     const uint16_t *w; /* [STRIP / SIDE, steps, 16 pairs, SIDE, 2] */
@@ -67,10 +67,10 @@ static float *sums_of(const struct part *part, int64_t t, int64_t r) {
     return part->sums + (r * graft_round_up(part->tokens, SIDE) / SIDE + t) * SUMS;
 }
 
-/* Where the sums of tile [t, r] go: into y, once they are complete, if its tokens are all there. */
+/* Where the sums of tile [t, r] are stored: in y once they are complete, if all of the tile's tokens exist. */
 struct place {
     float *at;
-    int64_t bytes; /* from row to row */
+    int64_t bytes; /* distance of rows */
 };
 
 static struct place place_of(const struct part *part, int64_t t, int64_t r) {
@@ -82,7 +82,7 @@ static struct place place_of(const struct part *part, int64_t t, int64_t r) {
                           o->y_stride * (int64_t)sizeof *o->y};
 }
 
-/* One or two tiles of tokens, from tile t on, with two of rows. */
+/* Multiplies one or two tiles of tokens, from tile t on, by two tiles of rows. */
 INLINE void multiply_tiles(const struct part *part, int64_t t, const int tall, int64_t r) {
     const uint16_t *x = part->x + t * part->steps * TILE, *w = part->w + r * part->steps * TILE;
     const int64_t next = part->steps * TILE;
@@ -123,7 +123,7 @@ INLINE void multiply_tiles(const struct part *part, int64_t t, const int tall, i
     }
 }
 
-/* The last tokens, if they are less than a tile. */
+/* Writes y of the last tokens if they do not fill a tile. */
 static void write_rest(const struct part *part) {
     const struct graft_tiles_transposed_product *o = part->product;
     const int64_t t = part->tokens / SIDE, rest = part->tokens % SIDE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Softmax and the largest of each row. */
+/* Softmax and top-k of rows. */
 #include <math.h>
 
 #include "kernels/loops.h"
@@ -43,7 +43,7 @@ static int is_larger(float a, float b) {
     return a > b || (isnan(b) && !isnan(a));
 }
 
-/* Keeps the k largest so far in order. A number has to be larger, not equal, to pass an earlier one. */
+/* Keeps the k largest numbers so far in order. Of equal numbers the earlier one comes first. */
 static void top_k_row(const struct top_k *top_k, const float *x, int32_t *index, float *values) {
     int64_t kept = 0;
     for (int64_t i = 0; i < top_k->columns; i++) {

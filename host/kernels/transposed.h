@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights that are made portion by portion for a product of many tokens, in the layout that its loops need: transposed,
- * with the elements of one input side by side for some outputs. So a packed weight does not have to be unpacked to rows
- * that are then transposed (graft_linear_transposed). */
+/* Weights that are made one portion at a time for a product of many tokens, in the layout of the product's loops:
+ * transposed, with the elements of one input side by side for several outputs. A packed weight then need not be
+ * unpacked to rows first and transposed afterwards (graft_linear_transposed). */
 #ifndef GRAFT_KERNELS_TRANSPOSED_H
 #define GRAFT_KERNELS_TRANSPOSED_H
 
@@ -26,7 +26,7 @@ struct graft_transposed_portion {
     int64_t column;  /* a multiple of GRAFT_TRANSPOSED_COLUMNS */
     int64_t columns; /* likewise */
     int64_t width;   /* outputs side by side: 16, 32 or 64 */
-    void *out;       /* as `layout` says; on a boundary of 64 bytes */
+    void *out;       /* in the given layout; aligned to 64 bytes */
 };
 
 /* The source of a weight. It belongs to the caller, and must live until the product is done, like what it points to. */
