@@ -143,7 +143,7 @@ static int run(struct graft_options *options, struct graft_error *error) {
         graft_screen_open(options);
         status = graft_setup_find_models(options, error);
     }
-    if (status == GRAFT_OK && graft_parallel_get()->rank == 0) { /* which reads prompts for all */
+    if (status == GRAFT_OK && graft_parallel_get()->rank == 0) { /* rank 0 reads prompts for all processes */
         status = graft_standard_input_take(options, error);
     }
     if (status == GRAFT_OK && options->command == GRAFT_COMMAND_FAMILY) {

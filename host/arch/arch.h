@@ -15,7 +15,7 @@ struct graft_family_text {
     const char *text; /* [size], JSON */
     size_t size;
     const char *model_type;
-    const char *prefix;         /* of the names of its classes; NULL: it has none */
+    const char *prefix;         /* prefix of its class names; NULL: none */
     const char *const *classes; /* NULL-terminated: the classes that the file names in full */
     const int *needs;           /* indices of the texts that it builds on, all below its own; then -1 */
 };

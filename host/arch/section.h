@@ -7,11 +7,11 @@
 
 enum { GRAFT_SECTION_FILE = 512 };
 
-/* What begins the paths in expressions that are not of the section, but of all of config.json. */
+/* Prefix of paths in expressions that refer to all of config.json instead of the section. */
 #define GRAFT_SECTION_OUTER "config."
 
 struct graft_config_section {
-    struct graft_config view; /* of the part; in messages `file` also says which part it is */
+    struct graft_config view; /* the section's config; its `file` also names the section */
     const struct graft_config *whole;
     const char *name;
     const char *outer; /* paths that begin with it are of `whole`: GRAFT_SECTION_OUTER; NULL: none are */

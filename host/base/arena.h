@@ -14,7 +14,7 @@ struct graft_arena {
 /* Zeroed memory for `count` elements of `size` bytes, valid until graft_arena_finish; NULL if memory ran out. */
 void *graft_arena_alloc(struct graft_arena *arena, size_t count, size_t size);
 
-/* The same, not zeroed: for objects that are filled in whole. */
+/* Allocates without zeroing, for objects that are filled completely. */
 void *graft_arena_take(struct graft_arena *arena, size_t count, size_t size);
 
 /* A copy of a string; NULL if memory ran out. */

@@ -29,7 +29,7 @@ static void add_string(struct graft_text *out, const char *bytes, size_t length)
         if (found != NULL) {
             graft_text_printf(out, "\\%c", short_letters[found - short_escapes]);
         } else if (step > 0 && graft_error_is_control(bytes + at)) {
-            uint32_t code; /* of three bytes at most */
+            uint32_t code; /* a character of three bytes at most */
             (void)graft_utf8_read(bytes + at, &code);
             graft_text_printf(out, "\\u%04x", (unsigned)code);
         } else {

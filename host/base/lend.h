@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What plugins are lent for the time of a call, and the memory that they take of the host. Usually they get the host's
- * own structs and the C library's memory. `validate` sets a lender: it gives them copies between guard pages, which
- * cannot be touched after the call, and counts the memory.
- */
+/* Structs that plugins borrow during a call, and memory that they take from the host. Usually these are the host's own
+ * structs and the C library's memory. `validate` sets a lender: it lends copies between guard pages, which cannot be
+ * accessed after the call, and keeps track of the memory. */
 #ifndef GRAFT_BASE_LEND_H
 #define GRAFT_BASE_LEND_H
 
@@ -24,14 +22,14 @@ struct graft_lender {
     void (*free)(void *block);
 };
 
-/* [load] From now on that one lends; NULL: nobody does. It has to outlive what it lends. */
+/* [load] Sets the lender, which must outlive everything that it lends; NULL: none. */
 void graft_lender_set(const struct graft_lender *lender);
 
-/* [any] Who lends; NULL: nobody. */
+/* [any] The lender; NULL: none. */
 const struct graft_lender *graft_lender(void);
 
-/* [any] What a plugin is given in the place of the host's own: usually that itself. Each is taken back behind the call,
- * the last one first. */
+/* [any] Return what a plugin is given instead of the host's own struct; without a lender, that struct itself. Take each
+ * back after the call, in reverse order. */
 const struct graft_args *graft_lend_args(const struct graft_args *args);
 const struct graft_sink *graft_lend_sink(const struct graft_sink *sink);
 const struct graft_build *graft_lend_build(const struct graft_build *build);

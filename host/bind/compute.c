@@ -20,7 +20,7 @@ struct job {
     struct graft_error *error; /* guarded by the lock */
 };
 
-/* One piece of work, with its inputs side by side in one buffer. */
+/* A piece of the work, with its inputs one after another in a buffer. */
 struct piece {
     char *scratch;
     const void **from;

@@ -14,7 +14,7 @@ enum { GRAIN = 1 << 16 };
 struct job {
     const struct graft_value *value;
     graft_dtype dtype;
-    char *to; /* where element `first` goes */
+    char *to; /* destination of element `first` */
     int64_t first;
 };
 

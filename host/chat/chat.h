@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this folder share; graft/host/chat.h is what others use. */
+/* Shared by the files of this folder; others use graft/host/chat.h. */
 #ifndef GRAFT_CHAT_CHAT_H
 #define GRAFT_CHAT_CHAT_H
 
@@ -18,7 +18,7 @@ struct graft_chat_template {
     size_t n;
     size_t capacity;
     const struct graft_tokenizer *tokenizer; /* borrowed */
-    int32_t *controls;                       /* [n_controls] ids that are not special and that a template writes */
+    int32_t *controls; /* [n_controls] ids of tokens that templates write although they are not special */
     size_t n_controls;
     size_t controls_capacity;
 };
@@ -31,26 +31,26 @@ int graft_chat_add(struct graft_chat_template *chat, const char *name, const cha
 int graft_chat_find(struct graft_chat_template *chat, const char *directory,
                     const struct graft_tokenizer_options *options, struct graft_error *error);
 
-/* What a request asks to be rendered. */
+/* The parts of a request, parsed. */
 struct graft_chat_inputs {
     graft_json *messages;
-    graft_json *tools; /* this and the following: NULL where there is none */
+    graft_json *tools; /* NULL if absent; so are the next */
     graft_json *documents;
     graft_json *variables;
-    struct graft_text final_text; /* what the open last message ends with; nothing when it is closed */
+    struct graft_text final_text; /* the text after which the open last message is cut; empty if it is closed */
     int is_open;
 };
 
-/* Parses and checks; members that are null go, and thoughts get the names that templates read them by. The caller
- * gives `inputs` to graft_chat_inputs_finish, also after an error. */
+/* Parses and checks a request. Removes members of messages that are null, and copies thoughts to the names under which
+ * templates read them. The caller finishes `inputs`, also after an error. */
 int graft_chat_inputs_read(const struct graft_chat_request *request, struct graft_chat_inputs *inputs,
                            struct graft_error *error);
 void graft_chat_inputs_finish(struct graft_chat_inputs *inputs);
 
-/* Leaves the last message open: `template` is whose text must mention the member. */
+/* Leaves the last message open, at its `member`, which the template `used` must mention. */
 int graft_chat_open_final(const struct graft_named_template *used, const char *member, struct graft_chat_inputs *inputs,
                           struct graft_error *error);
-/* Cuts the output where the last message's text ends. */
+/* Cuts the output after the text of the open last message. */
 int graft_chat_cut_final(const struct graft_chat_inputs *inputs, struct graft_jinja_output *output,
                          struct graft_error *error);
 

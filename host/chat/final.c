@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A last message that is left open: its text gets a mark at its end, and what the template writes is cut in front of
- * the mark, as transformers does it.
- */
+/* Leaves the last message open: adds a mark to the end of its text, and cuts the rendered output at the mark, as
+ * transformers does. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "chat/chat.h"
 
-/* With a space, by which templates that trim are told from others. */
+/* The space shows whether the template trims messages. */
 static const char mark[] = "CONTINUE_FINAL_MESSAGE_TAG ";
 
 static int fail(struct graft_error *error, const char *what) {
     return graft_error_set(error, GRAFT_ERROR_USAGE, "continue_final_message", "%s", what);
 }
 
-/* Puts the mark behind the string that `object` has as `key`, and notes the string. */
+/* Appends the mark to the string member `key` of `object`, and remembers the string. */
 static int mark_member(graft_json *object, const char *key, struct graft_chat_inputs *inputs,
                        struct graft_error *error) {
     struct graft_text marked = {0};
@@ -33,7 +31,7 @@ static int mark_member(graft_json *object, const char *key, struct graft_chat_in
     return failed ? graft_fail_memory(error, "messages") : GRAFT_OK;
 }
 
-/* The last part that has a text. */
+/* Marks the last part that has a text. */
 static int mark_parts(const graft_json *parts, struct graft_chat_inputs *inputs, struct graft_error *error) {
     for (size_t i = graft_json_size(parts); i > 0; i--) {
         graft_json *part = (graft_json *)graft_json_at(parts, i - 1);
@@ -44,7 +42,7 @@ static int mark_parts(const graft_json *parts, struct graft_chat_inputs *inputs,
     return fail(error, "the last message has no text to go on with");
 }
 
-/* A thought is under several names, and which of them the template reads is its own affair. */
+/* Thoughts are stored under several names, and templates may read any of them, so each is marked. */
 static int mark_thoughts(graft_json *message, const char *member, const struct graft_named_template *used,
                          struct graft_chat_inputs *inputs, struct graft_error *error) {
     static const char *const names[] = {"reasoning_content", "thinking", "reasoning"};
@@ -87,7 +85,7 @@ int graft_chat_open_final(const struct graft_named_template *used, const char *m
     }
 }
 
-/* Where `part` is found last in [bytes, bytes + length), or NULL. */
+/* Finds the last occurrence of `part` in [bytes, bytes + length); NULL if there is none. */
 static const char *find_last(const char *bytes, size_t length, const char *part, size_t n) {
     for (size_t at = length >= n ? length - n + 1 : 0; at > 0; at--) {
         if (memcmp(bytes + at - 1, part, n) == 0) {
@@ -101,7 +99,7 @@ static int is_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Whether the text occurs in the output, white space at its ends aside. */
+/* Whether the output contains the text, except for white space at its ends. */
 static int occurs(const struct graft_text *text, const struct graft_text *output) {
     size_t begin = 0, end = text->length;
     while (begin < end && is_space(text->bytes[begin])) {
@@ -122,7 +120,7 @@ int graft_chat_cut_final(const struct graft_chat_inputs *inputs, struct graft_ji
         return fail(error, "the last message does not appear in what the template writes");
     }
     size_t end = (size_t)(found - text->bytes);
-    /* The template trims messages: the white space added as a mark is gone, and so is any at the message's own end. */
+    /* The template trims messages: the mark's space is gone, and so is white space at the end of the message. */
     if (end + length >= text->length || text->bytes[end + length] != ' ') {
         while (end > 0 && is_space(text->bytes[end - 1])) {
             end--;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a model directory keeps its templates. */
+/* Finds the chat templates of a model directory. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names of the folder's templates, without their ending, in order. The caller frees each and the array. */
+/* Lists the names of the folder's templates, without suffix, sorted. The caller frees each name and the array. */
 static int list_folder(const char *folder, char ***names, size_t *n, struct graft_error *error) {
     size_t capacity = 0;
     int status = GRAFT_OK;
@@ -88,7 +88,7 @@ static int add_json(struct graft_chat_template *chat, const graft_json *text, co
     return graft_chat_add(chat, name, path, bytes, length, error);
 }
 
-/* The field chat_template: a text, or several with names. */
+/* Reads the field chat_template: one template, or several with names. */
 static int read_field(struct graft_chat_template *chat, const char *directory, const char *file,
                       struct graft_error *error) {
     char *path = graft_path_join(directory, file);

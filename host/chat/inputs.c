@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages, tools, documents and variables as templates get them. */
+/* Prepares messages, tools, documents and variables for templates. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "chat/chat.h"
 
-/* The names of what a model thought before it answered. The first is what templates read. */
+/* Names of the member with the thoughts of a model. Templates read the first one. */
 static const char *const thoughts[] = {"reasoning_content", "thinking", "reasoning"};
 
 static int parse(const struct graft_text_view *text, const char *what, enum graft_json_type type, graft_json **document,
@@ -28,7 +28,7 @@ static int parse(const struct graft_text_view *text, const char *what, enum graf
     return GRAFT_OK;
 }
 
-/* Whether each element is an object. */
+/* Checks that each element is an object. */
 static int check_objects(const graft_json *array, const char *what, struct graft_error *error) {
     for (size_t i = 0; i < graft_json_size(array); i++) {
         if (graft_json_type(graft_json_at(array, i)) != GRAFT_JSON_OBJECT) {
@@ -39,7 +39,7 @@ static int check_objects(const graft_json *array, const char *what, struct graft
     return GRAFT_OK;
 }
 
-/* A copy of a value, by way of its text. */
+/* Copies a value by writing and parsing it. */
 static graft_json *copy(const graft_json *value) {
     char *text = graft_json_dump(value, 0);
     graft_json *made = NULL;
@@ -60,8 +60,8 @@ static const graft_json *thought_of(const graft_json *message) {
     return NULL;
 }
 
-/* The message without what is null: `from` is emptied. A thought is there as "thinking", in front where it was not
- * there, and as "reasoning_content". */
+/* Moves the members of a message that are not null to a new object. A thought is stored as "thinking", at the front if
+ * it had another name, and as "reasoning_content". */
 static graft_json *renew(graft_json *from) {
     graft_json *made = graft_json_new_object();
     const graft_json *thought = thought_of(from);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The templates of a directory, and what they make of a request. */
+/* The chat templates of a directory, and rendering a request with them. */
 #include <string.h>
 #include <time.h>
 
@@ -8,7 +8,7 @@
 #include "chat/chat.h"
 #include "tokenizer/pipeline.h"
 
-/* Named special tokens, and variables of a request. */
+/* Special tokens with names, and variables of a request. */
 enum { MAX_VARIABLES = 256 };
 
 int graft_chat_add(struct graft_chat_template *chat, const char *name, const char *source, const char *text,
@@ -27,8 +27,8 @@ static int is_blank(const char *text, size_t length) {
     return strspn(text, " \t\r\n") >= length;
 }
 
-/* Tokens that are not special, and that a template writes: "<think>" is control where it is the template's. White space
- * never is, as templates have it for its own sake. */
+/* Finds tokens that are not special but that a template writes: "<think>" from the template is a control token. White
+ * space never is, because templates use it for layout. */
 static int find_controls(struct graft_chat_template *chat, struct graft_error *error) {
     const struct graft_added *added = &chat->tokenizer->added;
     for (size_t i = 0; i < added->vocab.count; i++) {
@@ -49,7 +49,7 @@ static int find_controls(struct graft_chat_template *chat, struct graft_error *e
     return GRAFT_OK;
 }
 
-/* Finds or adds the templates of a new struct. */
+/* Completes a new struct with its templates, or frees it after an error. */
 static int finish_load(struct graft_chat_template *made, int status, struct graft_chat_template **chat,
                        struct graft_error *error) {
     if (status == GRAFT_OK && made->n > 0) {
@@ -128,7 +128,7 @@ static const struct graft_named_template *find(const struct graft_chat_template 
     return NULL;
 }
 
-/* The template that a request asks for. */
+/* Chooses the template that a request asks for. */
 static int choose(const struct graft_chat_template *chat, const struct graft_chat_request *request,
                   const struct graft_named_template **used, struct graft_error *error) {
     *used = request->name == NULL && request->tools.length > 0 ? find(chat, "tool_use") : NULL;
@@ -152,7 +152,7 @@ static int choose(const struct graft_chat_template *chat, const struct graft_cha
 struct variables {
     struct graft_jinja_variable items[MAX_VARIABLES];
     size_t n;
-    graft_json *own; /* an array that keeps values of this file alive */
+    graft_json *own; /* owns the values that were made here */
 };
 
 static void add(struct variables *variables, const char *name, const graft_json *value, int is_input) {
@@ -161,7 +161,7 @@ static void add(struct variables *variables, const char *name, const graft_json 
     }
 }
 
-/* bos_token and the like, as the tokenizer's files name them. */
+/* Adds bos_token and so on, as the tokenizer's files name them. */
 static int add_special_tokens(const struct graft_chat_template *chat, struct variables *variables,
                               struct graft_error *error) {
     const struct graft_vocab *named = &chat->tokenizer->named;

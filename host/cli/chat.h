@@ -10,7 +10,7 @@
 /* The directory's chat template, and the tools and variables that the command line gives it. Starts as {0}. */
 struct graft_chat {
     struct graft_chat_template *template; /* NULL: the directory has none */
-    char *tools;                          /* JSON, this and the following; NULL: none */
+    char *tools;                          /* JSON; NULL: none; so are the variables */
     char *variables;
 };
 

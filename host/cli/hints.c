@@ -142,7 +142,7 @@ static void translate_conversion(struct graft_error *error) {
     graft_free(paths[1]);
 }
 
-/* What leaves a plugin out is an option here. */
+/* Translates a hint about a plugin that was left out to options of the command line. */
 static void translate_left_out(struct graft_error *error) {
     static const char ending[] = ", and is not among the plugins that were asked for";
     char *at = strstr(error->hint, ending);

@@ -18,7 +18,7 @@
 /* A repository id and a revision of it. */
 struct repository {
     const char *id;
-    size_t length; /* of the id */
+    size_t length; /* length of the id */
     const char *revision;
 };
 
@@ -110,8 +110,8 @@ static char *entry_of(const char *cache, const struct repository *repository) {
     return text.bytes;
 }
 
-/* The commit that a branch or tag stands for, of ENTRY/refs/REVISION; the revision itself where there is no such file.
- */
+/* The commit that a branch or tag stands for, of ENTRY/refs/REVISION; the revision itself where there is no such
+ * file. */
 static int read_reference(const char *entry, const char *revision, char **commit, struct graft_error *error) {
     enum { MAX_REFERENCE_BYTES = 256 };
     char *path = graft_format("%s/refs/%s", entry, revision);

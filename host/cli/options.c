@@ -16,9 +16,9 @@
 enum kind { FLAG, TEXT, TEXTS, NAMED_TEXTS, NAMED_TEXT, NUMBER, FRACTION, SIZE };
 
 struct spec {
-    const char *name; /* without the dashes */
+    const char *name; /* without leading dashes */
     enum kind kind;
-    size_t offset; /* of the field in struct graft_options */
+    size_t offset; /* offset of the field in struct graft_options */
     int commands;  /* commands that take it, and LOCKED or PROSE */
 };
 
@@ -49,8 +49,8 @@ enum {
     PROMPT = RUN | VERIFY,
     MUTED = MODEL | TOKENIZE | LIST | VALIDATE | FAMILY | NEW | PACK | INSTALL | REMOVE,
     EVERY = MUTED | TRY | COMPARE_HF,
-    /* Not commands but properties of options: */
-    LOCKED = 1 << 28, /* it decides how a model is built, so a lock contains it */
+    /* Properties of options rather than commands. */
+    LOCKED = 1 << 28, /* changes how a model is built, so locks record it */
     PROSE = 1 << 29   /* its value is text for the model, which may be empty; values of other options may not */
 };
 

@@ -95,7 +95,7 @@ struct graft_options {
     struct graft_strings prompt_files;
     struct graft_text standard_input; /* text of standard input, if it is a prompt (cli/standard_input.h) */
     struct graft_strings input_ids;
-    const char *system;                      /* this and the following: a conversation; or NULL */
+    const char *system;                      /* for a conversation, with the next; or NULL */
     const char *messages;                    /* a file */
     struct graft_strings message;            /* "ROLE:TEXT" each */
     const char *tools;                       /* a file */
@@ -103,7 +103,7 @@ struct graft_options {
     struct graft_strings prompt_adapters;    /* a name for each prompt; or none */
     struct graft_named_strings images;       /* of --image and --video */
     const char *pixel_values;                /* a safetensors file; or NULL */
-    struct graft_strings token_type_ids;     /* this and the following: for encoders */
+    struct graft_strings token_type_ids;     /* for encoders, with the next */
     struct graft_strings text_pairs;
     int lines;
     int pairs;
@@ -122,7 +122,7 @@ struct graft_options {
     const char *json_schema; /* a file, as the following; or NULL */
     const char *grammar;
     const char *logits;
-    const char *hidden_states; /* this and the following: files; or NULL */
+    const char *hidden_states; /* output files, with the next; or NULL */
     const char *attentions;
     const char *router_logits;
     const char *module_outputs;
@@ -133,19 +133,19 @@ struct graft_options {
     int64_t logprobs; /* --logprobs: how many alternatives to print for each token; -1: print no probabilities */
     int no_special_tokens;
 
-    const char *against;   /* this and the following: for `verify`; NULL: the model without replacements */
+    const char *against;   /* for `verify`, with the next; NULL: the model without replacements */
     double tolerance;      /* -1: the default */
-    int64_t prompt_tokens; /* this and the following: for `bench`; -1: as many as usual */
+    int64_t prompt_tokens; /* for `bench`, with the next; -1: the default */
     int64_t new_tokens;
     int64_t repeat;
     int64_t sequences;
     const char *compare; /* a document of `bench --json`; or NULL */
     int modules;
 
-    const char *text; /* this and the following: for `perplexity` */
+    const char *text; /* for `perplexity`, with the next */
     int64_t window;   /* -1: the usual one */
 
-    const char *host; /* this and the following: for `serve`; NULL: the usual one */
+    const char *host; /* for `serve`, with the next; NULL: the default */
     int64_t port;     /* -1: the usual one */
     const char *api_key_file;
     const char *cors_origin;
@@ -160,32 +160,32 @@ struct graft_options {
     int64_t idle_timeout;
 
     const char *html; /* for `plan`: where the page goes; or NULL */
-    const char *diff; /* likewise: a document of `plan --json`; or NULL */
+    const char *diff; /* for `plan`: an earlier document of `plan --json`; or NULL */
 
     const char *like; /* for `family`: a model type; or NULL */
 
-    const char *output; /* this and the following: for `save`; for `family`, too */
+    const char *output; /* for `save` and `family`, with the next */
     int runtime_layout;
     int64_t max_shard_bytes; /* 0: the default size */
 
     int json;
-    int list;                     /* of `validate`: the checks there are */
-    int64_t fuzz;                 /* likewise: models of random sizes */
-    int thorough;                 /* likewise: every allocation fails */
-    struct graft_strings only;    /* likewise: names of checks and groups; all if there are none */
-    int as_c;                     /* of `inspect`: a class as C to begin with */
-    const char *class_name;       /* of `new`: the class to replace; or NULL */
-    const char *language;         /* likewise; NULL: C */
-    struct graft_strings key;     /* of `pack` and `install`: files of keys */
-    int deb;                      /* of `pack`: a Debian package */
-    int installed;                /* of `list`: packages that were installed */
-    const char *const *arguments; /* of `compare-hf`: what its script is given; a NULL ends them */
+    int list;                     /* for `validate`: list the checks */
+    int64_t fuzz;                 /* for `validate`: number of models of random sizes */
+    int thorough;                 /* for `validate`: let every allocation fail */
+    struct graft_strings only;    /* for `validate`: names of checks and groups; empty: all */
+    int as_c;                     /* for `inspect`: print a class as C source */
+    const char *class_name;       /* for `new`: the class to replace; or NULL */
+    const char *language;         /* for `new`; NULL: C */
+    struct graft_strings key;     /* for `pack` and `install`: files of keys */
+    int deb;                      /* for `pack`: make a Debian package */
+    int installed;                /* for `list`: list installed packages */
+    const char *const *arguments; /* for `compare-hf`: arguments of its script, NULL-terminated */
     int decode;
     int classes;
     int families;
 };
 
-/* Parses; the caller gives the result to graft_options_finish, also after an error (GRAFT_ERROR_USAGE). */
+/* Parses the command line. The caller finishes the result, also after an error (GRAFT_ERROR_USAGE). */
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error);
 void graft_options_finish(struct graft_options *options);
 

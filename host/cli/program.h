@@ -29,7 +29,7 @@ int graft_program_plugins_dir(char **directory, struct graft_error *error);
  * caller frees it with graft_free. */
 char *graft_program_converter(void);
 
-/* Likewise the script that compares a model with transformers. */
+/* Finds the script that compares a model with transformers, in the same way. */
 char *graft_program_comparer(void);
 
 /* The folder of the SDK's crate for Rust, found in the same way; NULL if it is not installed. The caller frees it with
@@ -40,7 +40,7 @@ char *graft_program_crate(void);
  * which need not exist; NULL if memory ran out or neither variable is set. The caller frees it with graft_free. */
 char *graft_program_user_plugins_dir(void);
 
-/* Likewise the folder of the keys that this user trusts, $XDG_CONFIG_HOME/graft/trusted-keys or
+/* Finds the folder of keys that this user trusts, in the same way: $XDG_CONFIG_HOME/graft/trusted-keys or
  * ~/.config/graft/trusted-keys. */
 char *graft_program_trusted_keys(void);
 

@@ -82,7 +82,7 @@ void graft_sanitizer_restart(const char *file) {
     const char *given = getenv("LD_PRELOAD");
     char *preload =
         graft_format("%s%s%s", name, given != NULL && given[0] != '\0' ? ":" : "", given != NULL ? given : "");
-    /* What the program itself still has when it ends is no leak of the plugin's. */
+    /* Memory that the program itself still holds at its end is not a leak of the plugin. */
     if (preload != NULL && setenv("LD_PRELOAD", preload, 1) == 0 && setenv("ASAN_OPTIONS", "detect_leaks=0", 0) == 0) {
         start_anew();
     }

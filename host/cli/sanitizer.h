@@ -3,8 +3,8 @@
 #ifndef GRAFT_CLI_SANITIZER_H
 #define GRAFT_CLI_SANITIZER_H
 
-/* [load, in a process with one thread] Starts this program anew, with the same arguments and with the runtime that the
- * file needs, where this process has not got it. Returns where nothing is needed, or where that fails. */
+/* [load, in a process with one thread] If the file was built with a sanitizer whose runtime this process lacks,
+ * restarts the program with the runtime and the same arguments. Returns if that is not needed, or fails. */
 void graft_sanitizer_restart(const char *file);
 
 #endif

@@ -77,7 +77,7 @@ int graft_session_generate(const struct graft_options *options, struct graft_mod
     if (status == GRAFT_OK) {
         const struct graft_sequences_options wanted = {
             .struct_size = sizeof wanted,
-            .max_running = (int32_t)(width(generation) * (int64_t)prompts->count) + 1, /* and the file's prefix */
+            .max_running = (int32_t)(width(generation) * (int64_t)prompts->count) + 1, /* and the prefix */
             .piece_tokens = GRAFT_SESSION_PIECE,
             .step_tokens = INT32_MAX,
         };

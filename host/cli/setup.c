@@ -294,7 +294,8 @@ int graft_setup_report(const struct graft_options *options, const struct graft_m
     }
     int is_full = strcmp(options->report, "full") == 0;
     if (is_full || strcmp(options->report, "text") == 0) {
-        /* With --plugins, notes name plugins that are not used, as they were meant to be. */
+        /* With --plugins the user chose the plugins, so notes name those that are unused; otherwise they are only
+         * counted. */
         int brief = !is_full && options->plugins == NULL;
         int status = graft_report_text(model, library, brief, stderr, error);
         return status == GRAFT_OK && options->sha256 ? graft_report_sha256(library, stderr, error) : status;

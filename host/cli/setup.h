@@ -32,8 +32,8 @@ int graft_setup_plugins(const struct graft_options *options, struct graft_librar
 struct graft_directories {
     const char **items;
     size_t n;
-    char *installed; /* what "default" stands for: the plugins that come with the program, and those that the user */
-    char *users;     /* installed; NULL where there is no such folder */
+    char *installed; /* "default": the plugins that come with the program, */
+    char *users;     /* and those that the user installed; NULL if there are none */
 };
 
 /* Sets `directories` to the given ones, with "default" replaced by the folders of installed plugins. The caller ends

@@ -15,7 +15,7 @@ struct graft_model_config {
     const char *model_type;          /* "qwen2_moe" */
     const char *architecture;        /* the first of `architectures`, or NULL if there is none */
     struct graft_config whole;       /* reads the document unchanged */
-    struct graft_config view;        /* what classes get: `whole`, or the family's reading of it */
+    struct graft_config view;        /* the config for classes: `whole`, or the family's view of it */
     const struct graft_family *family;
     size_t n_adapters; /* adapters added to the document */
 };

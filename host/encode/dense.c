@@ -23,7 +23,7 @@ static int read_size(const char *file, const graft_json *document, const char *f
                                  (int)MAX_SIZE);
 }
 
-/* The class of torch; tanh without the field, as in sentence-transformers. */
+/* Reads the class of the activation; without the field it is tanh, as in sentence-transformers. */
 static int read_activation(const char *file, const graft_json *document, int32_t *is_tanh, struct graft_error *error) {
     const char *name = graft_json_string(graft_json_get(document, "activation_function"), NULL);
     const char *dot = name != NULL ? strrchr(name, '.') : NULL;
@@ -35,7 +35,7 @@ static int read_activation(const char *file, const graft_json *document, int32_t
                                  "activation_function: expected Tanh or Identity, got \"%s\"", name);
 }
 
-/* Refuses fields that make the module something other than a Linear of a text's vector. */
+/* Refuses fields that would change what the module computes. */
 static int refuse_others(const char *file, const graft_json *document, struct graft_error *error) {
     static const char *const names[] = {"module_input_name", "module_output_name"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -62,7 +62,7 @@ static float element(const struct graft_tensor_view *tensor, int64_t i) {
     return tensor->dtype == GRAFT_DTYPE_F16 ? graft_f32_from_f16(half) : graft_f32_from_bf16(half);
 }
 
-/* A tensor [rows, columns], or [rows] with `columns` 0, as f32; *numbers is the caller's. */
+/* Reads a tensor [rows, columns], or [rows] if `columns` is 0, as f32. The caller frees *numbers. */
 static int read_tensor(const char *folder, const struct graft_checkpoint *checkpoint, const char *name, int64_t rows,
                        int64_t columns, float **numbers, struct graft_error *error) {
     const struct graft_tensor_view *tensor = graft_checkpoint_find(checkpoint, name);

@@ -13,7 +13,7 @@
 #include "graft/token_classifier.h"
 #include "kernels/kernels.h"
 
-/* The arrays of one ragged batch. */
+/* The arrays of a ragged batch. */
 struct arrays {
     int64_t *cu_seqlens; /* [n + 1] */
     int64_t *positions;  /* [tokens] */
@@ -22,7 +22,7 @@ struct arrays {
     int32_t *types;      /* [tokens] */
 };
 
-/* How modules of an interface are run. */
+/* How to run modules of an interface. */
 struct reader {
     const char *interface_id;
     int32_t task;
@@ -217,7 +217,7 @@ static int arrays_init(struct arrays *arrays, const struct graft_encoder_prompt 
     return 0;
 }
 
-/* The session's call, on the thread that runs it now. */
+/* The session's call, for the current thread. */
 static struct graft_call call_here(const struct graft_encode_session *session) {
     struct graft_call call = session->call;
     call.running = &graft_crash_context()->module;

@@ -7,7 +7,7 @@
 #include "graft/host/encode.h"
 #include "graft/module.h"
 
-/* The bounds of token ids, token types and lengths. */
+/* Limits on token ids, token types and lengths. */
 struct graft_encode_limits {
     int64_t vocab_size;
     int64_t token_types;
@@ -16,23 +16,23 @@ struct graft_encode_limits {
 
 struct graft_encode_session;
 
-/* [any] The task of models whose root has this interface; GRAFT_TASK_NONE if it has none. `answers`: whether a root
- * that classifies tokens says that it answers questions. */
+/* [any] The task of models whose root has this interface; GRAFT_TASK_NONE if there is none. `answers`: the root
+ * classifies tokens, and says that the labels mark answers. */
 int32_t graft_task_of(const char *interface_id, int answers);
 
-/* [load] A session around a module of that interface, which has a task but does not generate, and outlives the session.
- * The caller frees it. */
+/* [load] Creates a session for a module of that interface, which must have a task other than generating, and must
+ * outlive the session. The caller frees it. */
 int graft_encode_session_create(const struct graft_module *module, const char *interface_id,
                                 const struct graft_encode_limits *limits, int32_t precision,
                                 struct graft_encode_session **session, struct graft_error *error);
 void graft_encode_session_free(struct graft_encode_session *session);
 
-/* The attention implementation of the runs from now on (NULL: the default); it outlives the session. `asked`: whether
- * classes must not choose another. */
+/* Sets the attention implementation for later runs (NULL: the default), which must outlive the session. With `asked`,
+ * classes must not choose another one. */
 void graft_encode_session_use(struct graft_encode_session *session,
                               const struct graft_attention_implementation *attention, int32_t asked);
 
-/* [forward] Runs `n` > 0 texts. */
+/* [forward] Runs `n` > 0 texts as one batch. */
 int graft_encode_session_run(struct graft_encode_session *session, const struct graft_encoder_prompt *prompts, size_t n,
                              const struct graft_encoder_outputs *outputs, struct graft_error *error);
 

@@ -18,7 +18,7 @@ static void pool_max(const float *hidden, int64_t tokens, int64_t columns, float
     }
 }
 
-/* The sum, token t taken `1 + t * slope` times, over `divisor`. */
+/* Sums the states, with weight `1 + t * slope` for token t, and divides by `divisor`. */
 static void pool_sum(const float *hidden, int64_t tokens, int64_t columns, float slope, float divisor, float *vector) {
     memset(vector, 0, (size_t)columns * sizeof *vector);
     for (int64_t t = 0; t < tokens; t++) {

@@ -10,7 +10,7 @@
 
 enum { MAX_FILE_BYTES = 1 << 20, MAX_MODULES = GRAFT_SENTENCE_STEPS };
 
-/* What is being read. */
+/* State while modules.json is read. */
 struct reading {
     const struct graft_sentence_model *model;
     struct graft_sentence *sentence;
@@ -27,7 +27,7 @@ static int expected(const char *file, const char *field, const char *what, const
                            graft_json_type_name(value));
 }
 
-/* An object in a file of the directory; *document stays NULL where an optional file is not there. */
+/* Reads an object from a file of the directory. *document is NULL if an optional file does not exist. */
 static int read_object(const char *directory, const char *name, int optional, char **file, graft_json **document,
                        struct graft_error *error) {
     *document = NULL;
@@ -47,8 +47,8 @@ static int read_object(const char *directory, const char *name, int optional, ch
 }
 
 static const struct {
-    const char *field; /* of older files: a boolean each */
-    const char *name;  /* of newer ones: `pooling_mode` */
+    const char *field; /* name in older files, a boolean */
+    const char *name;  /* name in newer files, a value of `pooling_mode` */
     int32_t mode;
 } modes[] = {
     {"pooling_mode_cls_token", "cls", GRAFT_POOLING_CLS},
@@ -79,7 +79,7 @@ static int add_mode(const char *file, const graft_json *value, struct graft_pool
                            (int)GRAFT_POOLING_MODES, name);
 }
 
-/* One name, or several in the order in which their vectors are joined. */
+/* Reads one name, or several in the order in which their vectors are concatenated. */
 static int read_mode_names(const char *file, const graft_json *value, struct graft_pooling *pooling,
                            struct graft_error *error) {
     if (graft_json_type(value) != GRAFT_JSON_ARRAY) {
@@ -117,7 +117,7 @@ static int read_mode_fields(const char *file, const graft_json *document, struct
                      "pooling_mode_...: expected at least one of these fields to be true, but all are false");
 }
 
-/* Checks the width of token vectors, by the field's older name and its newer one. */
+/* Checks the width of token vectors, under the field's older or newer name. */
 static int check_width(const struct reading *reading, const char *file, const graft_json *document,
                        struct graft_error *error) {
     static const char *const names[] = {"word_embedding_dimension", "embedding_dimension"};
@@ -166,7 +166,7 @@ static int read_dense(struct reading *reading, const char *folder, struct graft_
     return status;
 }
 
-/* Older models have no config.json for Normalize; a newer one may say that it normalizes another output. */
+/* Older models have no config.json for Normalize. A newer one may ask to normalize another output, which is refused. */
 static int read_normalize(struct reading *reading, const char *folder, struct graft_error *error) {
     struct graft_sentence *sentence = reading->sentence;
     char *file = NULL;
@@ -188,7 +188,8 @@ static int is_inside(const char *path) {
     return path[0] != '/' && strstr(path, "..") == NULL;
 }
 
-/* One element of modules.json. Types are spelled with the module they are imported from: only the last part counts. */
+/* Reads an element of modules.json. Types include the Python module that they are imported from; only the last
+ * component counts. */
 static int read_module(struct reading *reading, const char *file, const graft_json *module, size_t i,
                        struct graft_error *error) {
     const char *type = graft_json_string(graft_json_get(module, "type"), NULL);
@@ -243,7 +244,7 @@ static int read_modules(struct reading *reading, const char *file, struct graft_
     return status;
 }
 
-/* Reads to how many tokens texts are cut: `max_seq_length`, or as many as the model can read. */
+/* Reads the number of tokens at which texts are truncated: `max_seq_length`, or the model's maximum. */
 static int read_length(struct reading *reading, struct graft_error *error) {
     char *file = NULL;
     graft_json *document = NULL;

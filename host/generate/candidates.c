@@ -48,7 +48,7 @@ static float kth_of_heap(const float *scores, int64_t n, int64_t k, float *heap)
 
 /* Maps the bits of a score to its rank, and back: larger scores have smaller ranks. */
 static uint32_t turned(uint32_t bits) {
-    return bits ^ (0x7fffffffu & ((bits >> 31) - 1)); /* without a branch, which could not be predicted */
+    return bits ^ (0x7fffffffu & ((bits >> 31) - 1)); /* branchless, because the sign could not be predicted */
 }
 
 static uint32_t rank_of(float score) {

@@ -8,12 +8,12 @@
 #include "generate/team.h"
 #include "graft/batch.h"
 
-/* What a forward is given for one sequence. */
+/* One sequence's part of a forward. */
 struct graft_feed {
     struct graft_sequence *sequence;
     size_t count;   /* number of ids, including guesses */
     size_t guesses; /* how many of them are guesses */
-    int gives;      /* whether the forward gives the sequence's next token */
+    int gives;      /* 1: the forward yields the sequence's next token */
 };
 
 /* Sequences that take their steps together; those in every n_groups-th slot. */

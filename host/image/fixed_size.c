@@ -41,7 +41,7 @@ static int64_t half(int64_t difference) {
     return (difference - (difference % 2 != 0 && difference < 0)) / 2;
 }
 
-/* What lies beyond a smaller image is black. */
+/* Crops the image; a smaller one is padded with black. */
 static int crop(const struct graft_processor_config *config, struct graft_pixels *pixels, const char *source,
                 struct graft_error *error) {
     const int64_t top = half(pixels->height - config->crop_height), left = half(pixels->width - config->crop_width);

@@ -63,7 +63,7 @@ static void on_progress(j_common_ptr info) {
 }
 
 static void read_orientation(struct reading *reading, const struct jpeg_decompress_struct *info) {
-    static const char xmp[] = "http://ns.adobe.com/xap/1.0/"; /* with its NUL */
+    static const char xmp[] = "http://ns.adobe.com/xap/1.0/"; /* including the NUL */
     int32_t by_xmp = GRAFT_ORIENTATION_NONE;
     for (jpeg_saved_marker_ptr marker = info->marker_list; marker != NULL; marker = marker->next) {
         if (marker->data_length >= 6 && memcmp(marker->data, "Exif\0\0", 6) == 0) {

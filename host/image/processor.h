@@ -30,10 +30,10 @@ struct graft_processor_config {
     int32_t counts_frames; /* 1: min_pixels and max_pixels count all frames together, of an image those of a patch */
     int32_t cap_pixels_per_frame; /* for videos: frames share the pixels that max_video_tokens allow */
     int64_t max_video_tokens;
-    /* Of processors whose images all have one size; patch_size, temporal_patch_size and merge_size are the model's. */
+    /* For processors whose images all have one size; patch_size, temporal_patch_size and merge_size are the model's. */
     int32_t is_fixed;
     int32_t do_center_crop;
-    int64_t height; /* with width: of a resized image */
+    int64_t height; /* with width: size of a resized image */
     int64_t width;
     int64_t shortest_edge; /* > 0: of a resized image, in their place */
     int64_t crop_height;
@@ -60,7 +60,7 @@ int graft_processor_config_read(const struct graft_config *file, int32_t kind, s
 int graft_process_pixels(const struct graft_processor_config *config, struct graft_pixels *pixels, const char *source,
                          struct graft_image *image, struct graft_error *error);
 
-/* Where the frames of a video come from. */
+/* Provides the frames of a video. */
 struct graft_frames {
     size_t count;
     /* Reads frame `i`, which the caller finishes after success. `*source` names it in messages and lives as long as the

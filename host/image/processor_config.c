@@ -257,7 +257,7 @@ static int read_fields(const struct graft_config *file, struct graft_processor_c
     return status == GRAFT_OK ? read_channels(file, "image_std", 1, config->image_std, error) : status;
 }
 
-/* What the processors differ in where a file does not say it. */
+/* Defaults that differ between processors. */
 struct defaults {
     int64_t min_pixels;
     int64_t max_pixels;

@@ -35,8 +35,8 @@ struct graft_widths {
     int64_t hidden;
     int64_t vocab;
     int64_t labels;
-    int64_t input;          /* in_features that the parent gives */
-    int64_t output;         /* out_features that the parent gives, or the width of a norm or an embedding */
+    int64_t input;          /* in_features from the parent */
+    int64_t output;         /* out_features from the parent, or the width of a norm or an embedding */
     struct graft_args args; /* the arguments from the parent */
 };
 
@@ -58,7 +58,7 @@ struct graft_interface_array {
     int32_t flags;
 };
 
-/* An argument that a parent gives to a class of the interface (graft/args.h). */
+/* An argument that parents pass to classes of the interface (graft/args.h). */
 struct graft_interface_argument {
     const char *name; /* "in_features"; NULL ends the list */
     int32_t kind;     /* GRAFT_ARG_... */

@@ -6,8 +6,8 @@
 enum graft_size_from {
     GRAFT_SIZE_ONE,
     GRAFT_SIZE_FIELD,     /* an int64_t in args */
-    GRAFT_SIZE_TOKENS,    /* of the batch */
-    GRAFT_SIZE_SEQUENCES, /* of the batch */
+    GRAFT_SIZE_TOKENS,    /* tokens of the batch */
+    GRAFT_SIZE_SEQUENCES, /* sequences of the batch */
     GRAFT_SIZE_WIDTH,     /* a member of struct graft_widths */
     GRAFT_SIZE_ARG,       /* an argument of the parent */
     GRAFT_SIZE_FUNCTION

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walking over the rows of a weight, which lie in one or several blocks. */
+/* Walks over the rows of a weight, which are in one or several blocks. */
 #ifndef GRAFT_KERNELS_BLOCKS_H
 #define GRAFT_KERNELS_BLOCKS_H
 
 #include "base/dtype.h"
 #include "graft/tensor.h"
 
-/* Rows that lie one after another in one block. */
+/* Consecutive rows in one block. */
 struct graft_row_run {
     const void *data; /* [rows, columns of the weight] */
     graft_dtype dtype;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which instructions the kernels may use. The best form that processor and operating system offer is taken; the
- * environment variable GRAFT_ISA=scalar|avx2|avx512|avx512_bf16 lowers the choice (for tests and bug reports; it never
- * raises it). avx2_vnni and avx512_vnni, which loops of plugins have builds for, are avx2 and avx512 here.
- * GRAFT_ISA=amx_model does what a processor with tiles does, on any processor with AVX512-BF16: tiles are emulated in
- * plain C, many times slower. */
+/* The instruction sets that kernels use: the best one of processor and operating system. The environment variable
+ * GRAFT_ISA=scalar|avx2|avx512|avx512_bf16 selects a lower one, for tests and bug reports, but never a higher one.
+ * avx2_vnni and avx512_vnni, for which only loops of coded weights are built, count as avx2 and avx512 here.
+ * GRAFT_ISA=amx_model emulates a processor with tiles in plain C, many times slower, on any processor with
+ * AVX512-BF16. */
 #ifndef GRAFT_KERNELS_CPU_H
 #define GRAFT_KERNELS_CPU_H
 

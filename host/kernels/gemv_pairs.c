@@ -44,7 +44,7 @@ INLINE int64_t offset_of(const uint16_t *row) {
     return (int64_t)((uintptr_t)row % 64 / sizeof *row);
 }
 
-/* That cache line, with zeros in place of the elements before the row. */
+/* The first cache line, with zeros in place of the elements before the row. */
 INLINE __m512i first_line(const uint16_t *row) {
     int64_t offset = offset_of(row);
     return _mm512_maskz_loadu_epi16(~(__mmask32)0 << offset, row - offset);

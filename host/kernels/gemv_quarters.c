@@ -29,7 +29,7 @@ struct block {
     int64_t columns;
     const uint16_t *x;                  /* [QUARTERS, lines, tokens, EIGHT] */
     int64_t ahead;                      /* distance to the elements that are prefetched meanwhile */
-    vf (*sums)[QUARTERS][MOST_VECTORS]; /* of each row */
+    vf (*sums)[QUARTERS][MOST_VECTORS]; /* sums of each row */
 };
 
 /* Eight elements of a row, or n of them and zeros, repeated for each of the four tokens. */

@@ -22,7 +22,7 @@ struct graft_kv_rows {
 
 struct graft_kv_cache;
 
-/* What attention reads. */
+/* Keys and values for attention to read. */
 struct graft_kv_view {
     struct graft_kv_rows keys;
     struct graft_kv_rows values;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What processors put around images in a prompt, on ids: line breaks become the tokens that they would be as text. */
+/* Adds to a prompt's ids what processors put around images in its text; line breaks become the tokens that they would
+ * be as text. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -36,8 +37,8 @@ static int add_breaks(const struct graft_tokenizer *tokenizer, size_t n, struct 
     return graft_tokenizer_encode(tokenizer, text, n, 0, ids, error);
 }
 
-/* Each token that asks for an image becomes: line breaks, itself, an image token, the token that ends the image, line
- * breaks; unless image tokens follow it already. */
+/* Replaces each placeholder of an image by line breaks, the placeholder, an image token, the token that ends images,
+ * and line breaks, unless image tokens follow it already. */
 static int surround(const struct graft_model *model, const struct graft_tokenizer *tokenizer, struct graft_ids *ids,
                     struct graft_error *error) {
     enum { BREAKS = 2 };

@@ -15,14 +15,14 @@
 #include "library/sequences.h"
 
 static const char ending[] = ".session";
-static const char unfinished[] = ".session.tmp-"; /* as graft_file_write names a file until it is whole */
+static const char unfinished[] = ".session.tmp-"; /* the name that graft_file_write gives to incomplete files */
 
 /* A file of the folder. */
 struct kept {
     char *path;
     int64_t bytes;
     struct timespec used;
-    int is_whole; /* 0: it is being written, or whoever wrote it was ended */
+    int is_whole; /* 0: it is being written, or its writer was killed */
 };
 
 struct folder {
@@ -203,8 +203,8 @@ static size_t alike(const struct graft_prefix_file *file, const int32_t *ids, si
     return n;
 }
 
-/* Opens the file that has the longest common prefix with the ids, `least` tokens or more. Returns 0 if there is none.
- */
+/* Opens the file that has the longest common prefix with the ids, `least` tokens or more. Returns 0 if there is
+ * none. */
 static int find(struct graft_sequences *sequences, const struct folder *folder, const int32_t *ids, size_t count,
                 size_t least, struct graft_prefix_file *found) {
     size_t most = least > 0 ? least - 1 : 0;

@@ -164,7 +164,7 @@ static int add_as(struct planning *planning, const struct graft_tensor_view *ten
     return GRAFT_OK;
 }
 
-/* The same for a weight with a tensor of its own, which is removed; its module calls it `weight`. */
+/* Does the same for a weight with its own tensor, which is removed; the module calls it `weight`. */
 static int add(struct planning *planning, const struct graft_tensor_view *tensor, const char *weight,
                int64_t transposed, struct graft_error *error) {
     struct graft_recoding *recoding = planning->recoding;
@@ -176,8 +176,8 @@ static int add(struct planning *planning, const struct graft_tensor_view *tensor
     return status;
 }
 
-/* The same for a head that is tied to the embedding. The embedding keeps its tensor, and the two are not tied any more.
- */
+/* Does the same for a head that is tied to the embedding. The embedding keeps its tensor, and the two are no longer
+ * tied. */
 static int add_tied(struct planning *planning, const struct graft_node *node, const struct graft_tensor_view *tensor,
                     const char *weight, struct graft_error *error) {
     char *name = graft_format("%s.%s", node->path, weight);

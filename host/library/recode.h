@@ -50,7 +50,7 @@ struct graft_recoding {
 /* --- For opening a model --- */
 
 /* [load] Opens the source of a model whose directory and library are set, if the options (NULL: none) ask for it, and
- * plans what becomes of its weights. */
+ * plans how its weights are recoded. */
 int graft_recoding_open(struct graft_model *model, const struct graft_model_options *options,
                         struct graft_error *error);
 
@@ -80,7 +80,7 @@ int graft_recoding_add(struct graft_recoding *recoding, char *name_take, graft_d
 /* [load] Whether the class of a node transposes the tensor that becomes its parameter `name`. */
 int graft_recoding_is_transposed(const struct graft_node *node, const char *name);
 
-/* [load] Plan what becomes of the source's weights, and fill in the new tensors (dequantize.c, quantize.c). */
+/* [load] Plan how the source's weights are recoded, and fill in the new tensors (dequantize.c, quantize.c). */
 int graft_quantize_plan(struct graft_recoding *recoding, const char *wanted, struct graft_error *error);
 int graft_quantize_fill(struct graft_recoding *recoding, const struct graft_checkpoint *checkpoint,
                         struct graft_error *error);

@@ -18,7 +18,7 @@ struct alike {
     struct graft_args args; /* the node's own arguments, which modules like it share */
     size_t n_nodes;         /* number of modules that its description adds to the tree, itself included */
     size_t n_parameters;
-    size_t first_answer; /* what its description was told about tensors: the first answer */
+    size_t first_answer; /* index of its first answer about tensors, and their number */
     size_t n_answers;
     int32_t depth; /* levels of modules below it, for the limit on nesting */
 };

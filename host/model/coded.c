@@ -119,7 +119,7 @@ int graft_builder_coded(void *data, const struct graft_coded_info *info, struct 
         return graft_fail_memory(error, node->path);
     }
     struct graft_coded_parameter *parameter = &node->coded[node->n_coded];
-    if (copy(info, parameter) != 0) { /* what comes next asks for the names of those that there are */
+    if (copy(info, parameter) != 0) { /* the code below needs all names */
         free_parameter(parameter);
         return graft_fail_memory(error, node->path);
     }

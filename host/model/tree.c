@@ -129,7 +129,8 @@ static void free_derived(struct graft_derived *derived) {
 }
 
 void graft_node_free(struct graft_node *node) {
-    if (node == NULL || node->like != NULL) { /* of a module like another one, all is that one's, or in the arena */
+    if (node == NULL ||
+        node->like != NULL) { /* a module like another one shares that one's, or has them in the arena */
         return;
     }
     for (size_t i = 0; i < node->n_children; i++) {

@@ -74,8 +74,8 @@ static const char *unnamed(const char *problem, const char *name) {
     return strncmp(problem, name, length) == 0 && problem[length] == ':' ? problem + length + strlen(": ") : problem;
 }
 
-/* The conversion that would make a parameter: of the nearest class, from its module upwards, that has it as a target.
- */
+/* The conversion that would make a parameter: of the nearest class, from its module upwards, that has it as a
+ * target. */
 static const struct graft_conversion *conversion_to(const struct graft_parameter *parameter) {
     for (const struct graft_node *node = parameter->node; node != NULL; node = node->parent) {
         const struct graft_class *cls = node->describer != NULL ? node->describer->cls : NULL;
@@ -153,7 +153,7 @@ static int add_neighbours(const struct graft_plan *plan, const struct graft_node
     return status;
 }
 
-/* where Model Optimizer says how it quantized weights; older versions say it only there */
+/* Model Optimizer's file about quantization; its older versions write nothing to config.json */
 static const char model_optimizer_file[] = "hf_quant_config.json";
 
 static int has_file(const struct graft_plan *plan, const char *name) {

@@ -55,7 +55,7 @@ struct graft_plan {
     size_t n_bindings;
     struct graft_tree *tree;
     const struct graft_checkpoint *checkpoint;
-    const char *base_model_prefix;               /* as asked for */
+    const char *base_model_prefix;               /* as requested */
     struct graft_sources *sources;               /* the checkpoint's tensors as classes see them */
     const struct graft_tensor_view **unexpected; /* the sources that nothing uses */
     size_t n_unexpected;
@@ -67,9 +67,9 @@ struct graft_plan {
     size_t n_absent;
     size_t absent_capacity;
     unsigned char *sliced;                 /* [tensors of the checkpoint]: whether a Slice dropped a part; or NULL */
-    int32_t layout_patched;                /* as asked for */
+    int32_t layout_patched;                /* as requested */
     int32_t runtime_layout;                /* likewise */
-    const struct graft_adapters *adapters; /* likewise; or NULL */
+    const struct graft_adapters *adapters; /* as requested; or NULL */
     const char *patch_file;                /* likewise */
     int64_t mapped_bytes;
     int64_t copied_bytes;

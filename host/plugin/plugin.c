@@ -292,7 +292,7 @@ static int start_all(struct loading *loading, struct graft_error *error) {
     return status;
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void free_set(struct graft_plugin_set *set) {
     while (set->n > 0) {
         finish_plugin(&set->plugins[--set->n]);
@@ -395,7 +395,7 @@ int graft_plugins_load(const char *const *directories, int n, const struct graft
     return status;
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static int take(const struct graft_plugin *descriptor, const struct graft_plugin_scope *scope,
                 struct graft_error *error) {
     static const struct graft_given_options none;

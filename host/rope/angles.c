@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The axis that frequency number `i` turns with: time, height or width. */
+/* The axis whose positions frequency number `i` is multiplied by: time, height or width. */
 static int64_t axis_of(const struct graft_rope *rope, int64_t i) {
     const int64_t *section = rope->mrope_section;
     if (rope->interleaved_sections) {
@@ -12,13 +12,13 @@ static int64_t axis_of(const struct graft_rope *rope, int64_t i) {
     return i < section[0] ? 0 : (i < section[0] + section[1] ? 1 : 2);
 }
 
-/* Where token `t` is on that axis. */
+/* The position of token `t` on that axis. */
 static int64_t position_of(const struct graft_rope *rope, const struct graft_batch *batch, int64_t t, int64_t i) {
     return batch->rotary_positions == NULL ? batch->positions[t]
                                            : batch->rotary_positions[axis_of(rope, i) * batch->tokens + t];
 }
 
-/* The tokens of sequence `s`, with the frequencies inv_freq [width / 2]. */
+/* Fills in the angles for the tokens of sequence `s`, with frequencies inv_freq [width / 2]. */
 static void fill(const struct graft_rope *rope, const struct graft_batch *batch, int32_t s, const float *inv_freq,
                  float scale, float *cos, float *sin) {
     int64_t half = rope->width / 2;
@@ -33,7 +33,7 @@ static void fill(const struct graft_rope *rope, const struct graft_batch *batch,
     }
 }
 
-/* The largest position of sequence `s` up to the end of this batch, and one: without images that is its length. */
+/* The largest position of sequence `s` up to the end of this batch, plus 1. Without images that is its length. */
 static int64_t length_of(const struct graft_batch *batch, int32_t s) {
     const int64_t *positions = batch->rotary_positions != NULL ? batch->rotary_positions : batch->positions;
     int32_t axes = batch->rotary_positions != NULL ? 3 : 1;
@@ -47,8 +47,8 @@ static int64_t length_of(const struct graft_batch *batch, int32_t s) {
     return last + 1;
 }
 
-/* What else is in the batch, or was before, makes no difference. Keys in the cache keep the rotation they were given.
- */
+/* A sequence's angles do not depend on other sequences. Keys in the cache keep the rotation that they got when they
+ * were added. */
 int graft_rope_angles(const struct graft_rope *rope, const struct graft_call *call, const struct graft_batch *batch,
                       float *cos, float *sin, struct graft_error *error) {
     int64_t mark = call->scratch_mark(call->scratch);

@@ -4,7 +4,7 @@
 
 #include "rope/parameters.h"
 
-/* [forward] `angles` of graft/rope.h. */
+/* [forward] Implements `angles` of graft/rope.h. */
 int graft_rope_angles(const struct graft_rope *rope, const struct graft_call *call, const struct graft_batch *batch,
                       float *cos, float *sin, struct graft_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The frequencies of each rope type. Steps are rounded to f32 where the reference does so. */
+/* Computes the frequencies of each rope type. Intermediate results are rounded to f32 where the reference does so. */
 #include <math.h>
 
 #include "rope/parameters.h"
@@ -39,14 +39,14 @@ static float grown_theta(const struct graft_rope *rope, int64_t length) {
     return (float)rope->rope_theta * powf(scale - (float)(rope->factor - 1.0), exponent);
 }
 
-/* The index of the frequency that makes `turns` turns within the original length (Peng et al. 2023, section 3.2). */
+/* The index of the frequency that rotates `turns` times within the original length (Peng et al. 2023, section 3.2). */
 static double index_of_turns(const struct graft_rope *rope, double turns) {
     double original = (double)rope->original_max_position_embeddings;
     return (double)rope->dim * log(original / (turns * two_pi)) / (2.0 * log(rope->rope_theta));
 }
 
-/* Peng et al. 2023, section 3.2: up to the index that beta_fast gives frequencies are kept, from that of beta_slow on
- * they are divided by `factor`, and between the two they are blended. */
+/* Peng et al. 2023, section 3.2: frequencies up to the index for beta_fast are kept, those from the index for beta_slow
+ * on are divided by `factor`, and those in between are blended. */
 static void yarn(const struct graft_rope *rope, float *inv_freq) {
     double low = index_of_turns(rope, rope->beta_fast);
     double high = index_of_turns(rope, rope->beta_slow);
@@ -57,7 +57,7 @@ static void yarn(const struct graft_rope *rope, float *inv_freq) {
     low = fmax(low, 0.0);
     high = fmin(high, (double)(rope->dim - 1));
     if (low == high) {
-        high += 0.001; /* the reference's way around a division by zero */
+        high += 0.001; /* avoids a division by zero, as the reference does */
     }
     for (int64_t i = 0; i < rope->width / 2; i++) {
         float ramp = fminf(fmaxf(((float)i - (float)low) / (float)(high - low), 0.0f), 1.0f);

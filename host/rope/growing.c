@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Wherever families have their parameters, by layer type or not. */
+/* The places where families have their parameters, also by layer type. */
 static const char *const places[] = {
     "rope_scaling.rope_type",
     "rope_scaling.type",
@@ -13,7 +13,7 @@ static const char *const places[] = {
     "rope_parameters.sliding_attention.rope_type",
 };
 
-/* "su" is what Phi-3's first configs call longrope. */
+/* Types that depend on length; "su" is the name of longrope in Phi-3's first configs. */
 static const char *const growing[] = {"dynamic", "longrope", "su"};
 
 static int is_growing(const char *type) {

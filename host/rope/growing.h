@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether rotary frequencies depend on how long a sequence is. */
+/* Tells whether rotary frequencies depend on the length of a sequence. */
 #ifndef GRAFT_ROPE_GROWING_H
 #define GRAFT_ROPE_GROWING_H
 
 #include "graft/config.h"
 
-/* [any] 1 if any rope type that the config names is one whose frequencies change with the length of a sequence: then a
- * prompt in two pieces gives other results than in one. */
+/* [any] 1 if the config names a rope type whose frequencies change with the length of a sequence. A prompt in two
+ * pieces then has other results than in one. */
 int graft_rope_is_growing(const struct graft_config *config);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { MAX_OBJECT = 128, MAX_PATH = MAX_OBJECT + 64, MAX_POSITIONS = 1 << 30, MAX_HEAD = 65536 };
 
-/* Where one of the rope fields is: `object`.`name`. */
+/* The path of a rope field: `object`.`name`. */
 struct path {
     char text[MAX_PATH];
 };
@@ -20,8 +20,8 @@ static struct path path_of(const char *object, const char *name) {
     return path;
 }
 
-/* The object that holds the fields: the one of that path or, without any, a `rope_scaling` that is not empty, or else
- * `rope_parameters`, as in the reference. NULL: there is none. */
+/* Finds the object with the fields: the given path or, without one, `rope_scaling` if it is not empty, else
+ * `rope_parameters`, as in the reference. NULL if there is none. */
 static int find_object(const struct graft_config *config, const char *path, const char **object,
                        struct graft_error *error) {
     const char *const names[] = {path != NULL ? path : "rope_scaling", path != NULL ? path : "rope_parameters"};
@@ -52,17 +52,18 @@ static int read_type(const struct graft_config *config, const char *object, stru
         path = path_of(object, "type");
     } else {
         (void)graft_config_has(
-            config, path_of(object, "type").text); /* the older name; rope_type overrides it, but it counts as read */
+            config,
+            path_of(object, "type").text); /* the older name, which rope_type overrides; it still counts as used */
     }
     int status = graft_config_string(config, path.text, &name, error);
     if (status != GRAFT_OK) {
         return status;
     }
     if (has_sections(rope) && strcmp(name, "mrope") == 0) {
-        name = names[GRAFT_ROPE_DEFAULT]; /* the older spelling: the sections are what makes it one */
+        name = names[GRAFT_ROPE_DEFAULT]; /* an older name: sections alone define this type */
     }
     if (strcmp(name, "su") == 0) {
-        name = names[GRAFT_ROPE_LONGROPE]; /* what Phi-3's first configs call it */
+        name = names[GRAFT_ROPE_LONGROPE]; /* the name in Phi-3's first configs */
     }
     for (int32_t i = 0; i < (int32_t)(sizeof names / sizeof names[0]); i++) {
         if (strcmp(name, names[i]) == 0) {
@@ -76,7 +77,8 @@ static int read_type(const struct graft_config *config, const char *object, stru
         path.text, name);
 }
 
-/* Angles of one type of layer for all would make the model wrong: who knows of types names the object. */
+/* Refuses parameters by layer type if the caller did not name an object: using one type for all layers would be
+ * wrong. */
 static int refuse_layer_types(const struct graft_config *config, const char *object, struct graft_error *error) {
     static const char *const layer_types[] = {"full_attention", "sliding_attention"};
     for (size_t i = 0; i < sizeof layer_types / sizeof layer_types[0]; i++) {
@@ -103,7 +105,7 @@ static int read_real(const struct graft_config *config, const char *object, cons
     return graft_config_real(config, path_of(object, name).text, 0.0, value, error);
 }
 
-/* Beside the object it counts more than in it; without it, it is max_position_embeddings. */
+/* The field next to the object takes precedence over the one in it; the default is max_position_embeddings. */
 static int read_original(const struct graft_config *config, const char *object, struct graft_rope *rope,
                          struct graft_error *error) {
     static const char name[] = "original_max_position_embeddings";
@@ -130,7 +132,7 @@ static int read_llama3(const struct graft_config *config, const char *object, st
     return status == GRAFT_OK ? read_original(config, object, rope, error) : status;
 }
 
-/* A base that is stretched once (HunYuan's files call it dynamic). */
+/* Reads alpha, with which the base is stretched once; HunYuan's configs call this dynamic. */
 static int read_alpha(const struct graft_config *config, const struct graft_rope_info *info, const char *object,
                       struct graft_rope *rope, struct graft_error *error) {
     double alpha = 0.0;
@@ -162,7 +164,8 @@ static double magnitude(double factor, double mscale) {
     return factor <= 1.0 ? 1.0 : 0.1 * mscale * log(factor) + 1.0;
 }
 
-/* The field of that name, or what `factor` and the two fields mscale and mscale_all_dim (both or none) suggest. */
+/* Reads the attention factor or, without the field, computes it from `factor`, mscale and mscale_all_dim (both or
+ * neither). */
 static int read_attention_factor(const struct graft_config *config, const char *object, struct graft_rope *rope,
                                  struct graft_error *error) {
     double numerator = 0.0;
@@ -202,7 +205,7 @@ static int read_yarn(const struct graft_config *config, const char *object, stru
     return status == GRAFT_OK ? read_attention_factor(config, object, rope, error) : status;
 }
 
-/* An array of width / 2 factors. */
+/* Reads an array of width / 2 factors. */
 static int read_factors(const struct graft_config *config, const char *object, const char *name, int64_t n,
                         float **factors, struct graft_error *error) {
     struct path path = path_of(object, name);
@@ -225,7 +228,7 @@ static int read_factors(const struct graft_config *config, const char *object, c
     return status;
 }
 
-/* Without a field of its own the magnitude is sqrt(1 + ln factor / ln original) (Ding et al. 2024, section 3.3). */
+/* Without the field, the attention factor is sqrt(1 + ln factor / ln original) (Ding et al. 2024, section 3.3). */
 static int read_longrope(const struct graft_config *config, const char *object, struct graft_rope *rope,
                          struct graft_error *error) {
     int64_t n = rope->width / 2;
@@ -270,7 +273,7 @@ static int read_by_type(const struct graft_config *config, const struct graft_ro
     }
 }
 
-/* Of families that have them; they share out the frequencies. */
+/* Reads mrope_section, which divides the frequencies among axes, for families that have it. */
 static int read_sections(const struct graft_config *config, const char *object, struct graft_rope *rope,
                          struct graft_error *error) {
     struct path path = path_of(object, "mrope_section");
@@ -296,13 +299,13 @@ static int read_sections(const struct graft_config *config, const char *object, 
     return status;
 }
 
-/* How much of each head is rotated: all of it, or the first part. With the type proportional it is all, and frequencies
- * that are 0. */
+/* Finds how much of each head is rotated: all, or the first part. The type "proportional" rotates all, with some
+ * frequencies 0. */
 static int find_width(const struct graft_config *config, const struct graft_rope_info *info, struct graft_rope *rope,
                       struct graft_error *error) {
     double factor = rope->rope_type == GRAFT_ROPE_PROPORTIONAL ? 1.0 : rope->partial_rotary_factor;
     rope->dim = (int64_t)((double)info->head_dim * factor);
-    rope->width = rope->dim + rope->dim % 2; /* as many frequencies as the reference has */
+    rope->width = rope->dim + rope->dim % 2; /* rounded up, as in the reference */
     if (rope->partial_rotary_factor > 1.0 || rope->width < 2 || rope->width > info->head_dim) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
                                "%s: expected at most 1, and a part of a head of %lld that can be rotated, got %g",
@@ -332,15 +335,15 @@ static int check_info(const struct graft_rope_info *info, const char *file, stru
     return GRAFT_OK;
 }
 
-/* What may stand beside the object and in it: there it counts more. */
+/* Reads fields that may be next to the object and in it; in the object they take precedence. */
 static int read_both(const struct graft_config *config, const struct graft_rope_info *info, const char *object,
                      const char *name, double *value, struct graft_error *error) {
     int status = info->object == NULL ? graft_config_real(config, name, 0.0, value, error) : GRAFT_OK;
     return status == GRAFT_OK && object != NULL ? read_real(config, object, name, value, error) : status;
 }
 
-/* Which part of a head is rotated; of whole heads, whose frequencies have no type, all of it: the field is asked for
- * all the same, as one that is known. */
+/* Reads which part of a head is rotated. The field is asked for even if heads are always rotated as a whole, so that it
+ * counts as used. */
 static int read_part(const struct graft_config *config, const struct graft_rope_info *info, const char *object,
                      struct graft_rope *rope, struct graft_error *error) {
     static const char name[] = "partial_rotary_factor";

@@ -4,7 +4,7 @@
 
 #include "graft/rope.h"
 
-/* [any] The table of graft.rope/1. */
+/* [any] The functions of graft.rope/1. */
 const struct graft_rope_service *graft_rope_service_get(void);
 
 #endif

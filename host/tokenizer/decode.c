@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From ids to text. A whole sequence is decoded by the same steps as one that arrives id by id. */
+/* Decodes ids to text. A whole sequence goes through the same steps as ids that arrive one by one. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/pipeline.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of dialect.c share: the state of an expression that is being rewritten. All functions are [load]. */
+/* Shared by the files dialect*.c: the state of an expression that is being rewritten. All functions are [load]. */
 #ifndef GRAFT_TOKENIZER_DIALECT_REWRITE_H
 #define GRAFT_TOKENIZER_DIALECT_REWRITE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From text to ids: runs the steps of the tokenizer in their order. */
+/* Encodes text as ids: runs the steps of the tokenizer in order. */
 #include "base/fail.h"
 #include "base/utf8.h"
 #include "tokenizer/pipeline.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a tokenizer.json calls a pattern: {"String": …} or {"Regex": …}, searched for in text. */
+/* A pattern of a tokenizer.json, {"String": …} or {"Regex": …}, and searching for it in text. */
 #ifndef GRAFT_TOKENIZER_MATCHER_H
 #define GRAFT_TOKENIZER_MATCHER_H
 

@@ -42,10 +42,10 @@ int graft_spec_expect_array(const struct graft_spec *spec, struct graft_error *e
 /* Gets a required member that is a string; borrowed from the document. With `length` NULL, NUL bytes are an error. */
 int graft_spec_string(const struct graft_spec *object, const char *key, const char **text, size_t *length,
                       struct graft_error *error);
-/* The same for a member that may be absent or null: then `*text` is NULL. */
+/* Like graft_spec_string, for a member that may be absent or null: then `*text` is NULL. */
 int graft_spec_optional_string(const struct graft_spec *object, const char *key, const char **text, size_t *length,
                                struct graft_error *error);
-/* The same as graft_spec_string for a member that is one character. */
+/* Like graft_spec_string, for a member that is one character. */
 int graft_spec_character(const struct graft_spec *object, const char *key, const char **text, size_t *length,
                          struct graft_error *error);
 int graft_spec_bool(const struct graft_spec *object, const char *key, int fallback, int *truth,

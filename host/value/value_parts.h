@@ -5,7 +5,7 @@
 
 #include "value/value.h"
 
-/* A value of more parts than this is refused, as it would have to be copied element by element. */
+/* The maximum number of parts of a value: more would amount to copying it element by element. */
 enum { VALUE_MAX_PARTS = 1 << 20 };
 
 /* Adds a part, merged with the last one if they form one box. Returns 0, -1 if memory ran out, or 1 if there are too

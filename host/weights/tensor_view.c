@@ -51,7 +51,7 @@ int64_t graft_stored_dtype_unit(graft_dtype dtype) {
 
 int64_t graft_tensor_view_size(graft_dtype dtype, int32_t rank, const int64_t *shape) {
     int32_t bits = graft_stored_dtype_bits(dtype);
-    /* of an element: in bytes, or in bits where it is not a whole number of bytes */
+    /* size of an element in bytes, or in bits if that is not a whole number of bytes */
     int64_t size = bits % 8 == 0 ? bits / 8 : bits;
     for (int32_t i = 0; i < rank; i++) {
         if (shape[i] > 0 && size > INT64_MAX / shape[i]) {

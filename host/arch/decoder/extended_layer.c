@@ -17,7 +17,7 @@ struct extended_layer {
     struct graft_instance base;
     void *plain; /* the plain layer, made by graft_parts_layer_create */
     int64_t hidden_size;
-    /* Each of the following may be NULL: the layer does not have it. */
+    /* Modules that the layer does not have are NULL. */
     const struct graft_module *low_rank_left;  /* hidden_size -> rank */
     const struct graft_module *low_rank_right; /* rank -> hidden_size */
     const struct graft_module *low_rank_norm;

@@ -34,7 +34,7 @@ static void ungroup(const struct graft_delta_sizes *sizes, const float *qkvz, fl
     }
 }
 
-/* The same for b and a. */
+/* Does the same for b and a. */
 static void ungroup_heads(const struct graft_delta_sizes *sizes, const float *ba, float *b, float *a) {
     const int64_t shared = sizes->value_heads / sizes->key_heads;
     for (int64_t h = 0; h < sizes->key_heads; h++, ba += 2 * shared) {

@@ -20,7 +20,7 @@ struct graft_mamba2_sizes {
     double step_max; /* may be infinite */
     double input_scale;
     double output_scale;
-    double gate_scale; /* this and the next four are factors of the parts of in_proj's output */
+    double gate_scale; /* factors for the parts of in_proj's output: this and the next four */
     double x_scale;
     double b_scale;
     double c_scale;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The channel mixing of RWKV (Peng et al. 2023), which takes the place of an MLP: sigmoid(receptance) *
- * value(relu(key)^2) of tokens that are mixed with those before them. */
+/* The channel mixing of RWKV (Peng et al. 2023), which replaces an MLP: sigmoid(receptance) * value(relu(key)^2), where
+ * inputs are mixed with those of the previous token. */
 #include "arch/decoder/choices.h"
 #include "arch/mixers/token_shift.h"
 #include "arch/role.h"

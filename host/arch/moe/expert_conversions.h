@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layouts of experts in checkpoints, mostly one by one, and their conversions to the stacked parameters of the class.
- */
+/* Layouts of experts in checkpoints, mostly one by one, and their conversions to the stacked parameters of the
+ * class. */
 #ifndef GRAFT_ARCH_MOE_EXPERT_CONVERSIONS_H
 #define GRAFT_ARCH_MOE_EXPERT_CONVERSIONS_H
 
@@ -16,7 +16,7 @@ struct graft_expert_layout {
 /* By D_STORED_... */
 extern const struct graft_expert_layout graft_expert_layouts[GRAFT_EXPERT_LAYOUTS];
 
-/* The same for experts without gates: E.up_proj, E.down_proj. */
+/* The layout of experts without gates: E.up_proj, E.down_proj. */
 extern const struct graft_expert_layout graft_plain_experts_layout;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the experts implementations share: pairs of a token and an expert, sorted by expert, and their products. */
+/* Shared by the experts implementations: pairs of a token and an expert, sorted by expert, and their products. */
 #ifndef GRAFT_ARCH_MOE_EXPERT_PAIRS_H
 #define GRAFT_ARCH_MOE_EXPERT_PAIRS_H
 

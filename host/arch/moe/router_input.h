@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done to hidden states before a router's product, in families that have a norm there: they are normed, divided
- * by the root of their width, and multiplied by a vector. */
+/* Prepares hidden states for a router, in families that do so: they are normed, divided by the square root of their
+ * width, and multiplied by a vector. */
 #ifndef GRAFT_ARCH_MOE_ROUTER_INPUT_H
 #define GRAFT_ARCH_MOE_ROUTER_INPUT_H
 

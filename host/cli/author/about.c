@@ -9,7 +9,7 @@
 /* A comment in the making. */
 struct comment {
     struct graft_text *text;
-    const char *start; /* of each line */
+    const char *start; /* start of each line */
 };
 
 /* Adds the lines of a text, each with the comment's start. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `new plugin` and `inspect --c` have in common: a class as an author sees it, and sources made of templates. */
+/* Shared by `new plugin` and `inspect --c`: describes a class for plugin authors, and writes source files from
+ * templates. */
 #ifndef GRAFT_CLI_AUTHOR_AUTHOR_H
 #define GRAFT_CLI_AUTHOR_AUTHOR_H
 
@@ -31,7 +32,7 @@ enum author_comment { AUTHOR_COMMENT_C, AUTHOR_COMMENT_RUST };
 void author_about(struct graft_text *text, const struct author_subject *subject, enum author_comment comment,
                   int structs);
 
-/* What words of templates stand for. */
+/* A word of templates and its replacement. */
 struct author_word {
     const char *name; /* NULL ends the list */
     const char *value;

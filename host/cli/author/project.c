@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 
-/* What templates call by words that differ between C and C++. */
+/* Words of templates that differ between C and C++. */
 static const struct author_word words_of_c[] = {{"ending", "c"},          {"CC", "CC"},
                                                 {"COMPILER", "C"},        {"std", "c11"},
                                                 {"meson_language", "c"},  {"meson_std", "c_std=c11"},
@@ -41,7 +41,7 @@ static const struct file files_of_rust[] = {{"src/lib.rs", NULL},
                                             {"README.md", "README.md.in"},
                                             {NULL, ""}};
 
-/* What differs between languages. */
+/* Properties of each language. */
 static const struct language {
     const struct author_word *words;
     const struct file *files; /* one without a name whose template is "" ends them */
@@ -159,7 +159,7 @@ int author_project_write(const struct author_project *project, const char *folde
     if (status != GRAFT_OK) {
         remove_files(project, file, folder);
         if (sources != NULL) {
-            (void)rmdir(sources); /* where there is one */
+            (void)rmdir(sources); /* if it exists */
         }
     }
     graft_free(sources);

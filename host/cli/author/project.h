@@ -11,13 +11,13 @@ enum author_language { AUTHOR_C, AUTHOR_CPP, AUTHOR_RUST };
 struct author_project {
     const struct author_subject *subject;
     enum author_language language;
-    const char *id;    /* of the plugin: "acme_mlp" */
+    const char *id;    /* id of the plugin: "acme_mlp" */
     const char *model; /* directory of the model that `make check` runs: as a makefile has it */
     const char *crate; /* directory of the crate, for Rust; else NULL */
     int structs;       /* the source quotes what the interface's header declares */
 };
 
-/* Adds the source of a plugin with a class in the place of the subject's. */
+/* Appends the source of a plugin with a class that replaces the chosen one. */
 void author_source(struct graft_text *text, const struct author_project *project);
 
 /* Writes the files of the project to the existing folder. Those that were written before one failed are removed. */

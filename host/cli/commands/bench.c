@@ -24,7 +24,7 @@ struct timing {
     double first;
     double last;
     int64_t awaited;               /* sequences without a token */
-    struct graft_profile *profile; /* told when the prompts are read; or NULL */
+    struct graft_profile *profile; /* gets the phases; or NULL */
 };
 
 static int on_token(void *data, size_t sequence, int32_t id, int last, struct graft_error *error) {

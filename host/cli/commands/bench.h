@@ -40,10 +40,10 @@ struct graft_bench {
     int64_t step_bytes;     /* bytes of weights that a step reads: one token of each sequence */
     double cache_bytes;     /* bytes of the cache that a token of one sequence reads, on average */
     double read_bytes;      /* bytes that a step reads in all: weights, cache and states */
-    double bandwidth;       /* of memory, bytes per second; this and the following are medians */
+    double bandwidth;       /* bytes of memory per second; a median, like the next */
     double bandwidth_share; /* part of the bandwidth that reading weights took */
     double read_share;      /* part of the bandwidth that reading everything took */
-    double peak;            /* of matrix products, operations per second */
+    double peak;            /* operations of matrix products per second */
     double peak_share;      /* part of the peak that reading the prompt took */
     const char *peak_unit;
     double token_operations;                              /* per token of a prompt, without the head and attention */

@@ -49,7 +49,7 @@ static int start(struct graft_talk *talk, struct graft_error *error) {
     const struct graft_options *options = talk->options;
     const struct graft_sequences_options wanted = {
         .struct_size = sizeof wanted,
-        .max_running = SEQUENCES + (options->session != NULL), /* the file's prefix is one, too */
+        .max_running = SEQUENCES + (options->session != NULL), /* one more for the file's prefix */
         .piece_tokens = GRAFT_SESSION_PIECE};
     int status = graft_open_tokenizer(options, &talk->tokenizer, error);
     if (status == GRAFT_OK) {

@@ -31,7 +31,7 @@ static int become(const char *script, const char *program, const char *const *ar
         all[i] = i < n_first ? first[i] : arguments[i - n_first];
     }
     all[n_first + n] = NULL;
-    (void)execvp(python, (char *const *)(uintptr_t)all); /* which does not change them */
+    (void)execvp(python, (char *const *)(uintptr_t)all); /* execvp does not change them */
     int failed = errno;
     graft_free(all);
     return failed == ENOENT

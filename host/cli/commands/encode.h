@@ -20,8 +20,8 @@ struct graft_encode_run {
     const struct graft_options *options;
     struct graft_model *model;
     struct graft_tokenizer *tokenizer; /* NULL if neither texts nor results need it */
-    int32_t mask_id;                   /* of [MASK], for a masked model; -1: no predictions are printed */
-    int32_t cls_id;                    /* of [CLS], for a model that answers questions; -1: there is no such token */
+    int32_t mask_id;                   /* id of [MASK], for a masked model; -1: no predictions are printed */
+    int32_t cls_id;                    /* id of [CLS], for question answering; -1: there is none */
     float *results;                    /* [capacity], memory for printers, reused by each batch */
     size_t results_capacity;
 };

@@ -22,7 +22,7 @@ struct family_edits {
 
 struct family_draft {
     const struct graft_options *options; /* the command line, for its plugins */
-    const char *directory;               /* of the checkpoint */
+    const char *directory;               /* directory of the checkpoint */
     const graft_json *config;            /* its config.json */
     const char *model_type;
     char *prefix;
@@ -43,7 +43,7 @@ struct family_outcome {
     graft_json *left;    /* array of names: tensors that no parameter uses */
     graft_json *missing; /* array of names: parameters without a tensor that fits */
     graft_json *asked;   /* array of names: fields that classes read */
-    size_t n_tensors;    /* of the checkpoint */
+    size_t n_tensors;    /* tensors in the checkpoint */
 };
 
 /* Adds an edit, or replaces that of the same name. Copies the texts and the value. */

@@ -43,7 +43,7 @@ static void print_said(const struct family_draft *draft) {
     }
 }
 
-/* --- What could not be told --- */
+/* --- Open questions --- */
 
 static void print_fields(const struct family_known *known, const graft_json *unused) {
     for (size_t i = 0; i < graft_json_size(unused); i++) {

@@ -207,7 +207,7 @@ static int print_source(const struct graft_options *options, struct graft_librar
     return status;
 }
 
-/* Without a model one is made for the occasion, in a folder that is gone afterwards. */
+/* Without a model, a tiny one is made in a temporary folder. */
 static int inspect_as_c(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
     char *folder = NULL;
     int status = graft_folder_make_temporary("/tmp", "inspect", &folder, error);

@@ -34,7 +34,7 @@ struct graft_inspected_classes {
     size_t n_families;
 };
 
-/* Likewise for one of `classes`, but 0 if only families that the replacement excludes declare it. */
+/* Does the same for one of `classes`, but returns 0 if only families that the replacement excludes declare it. */
 int graft_inspect_reaches(const struct graft_replacement *replacement, const struct graft_inspected_classes *classes,
                           const struct graft_class *cls);
 

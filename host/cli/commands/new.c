@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `new plugin`: writes a project with a class in the place of another one. */
+/* `new plugin`: writes a plugin project whose class replaces another one. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
 #include <limits.h>
@@ -85,7 +85,7 @@ static int check_class_name(const struct graft_options *options, struct graft_li
     return status;
 }
 
-/* The next steps, for whoever reads. */
+/* Prints the next steps. */
 static void report(const struct author_project *project, const char *folder) {
     (void)printf("%s: a plugin with %s in the place of %s; next: make -C %s check\n", folder,
                  author_is_gated_mlp(project->subject) ? "an MLP of its own" : "a class that calls the original",

@@ -20,7 +20,7 @@
 
 enum { USUAL_PORT = 8000, MAX_KEY_FILE = 1 << 20 };
 
-/* What has to be freed when the server has ended. */
+/* Objects that are freed when the server has ended. */
 struct serving {
     struct graft_tokenizer *tokenizer;
     struct graft_chat_template *chat;
@@ -138,7 +138,7 @@ static void print_note(void *data, const char *note) {
     graft_output_line(stderr, "note: %s", note);
 }
 
-/* Makes the folder of --sessions, for the user alone: what is in it tells what others have asked. */
+/* Creates the folder of --sessions, readable only by the user, since it reveals what others have asked. */
 static int make_sessions(const struct graft_options *options, struct graft_error *error) {
     if (options->sessions == NULL) {
         return options->sessions_bytes == 0

@@ -35,7 +35,7 @@ static int print_json(struct report *report, const struct graft_check_result *re
     return failed ? graft_fail_memory(error, "validate") : GRAFT_OK;
 }
 
-/* What the plugin wrote to stderr, as comments of TAP. */
+/* Prints what the plugin wrote to stderr, as TAP comments. */
 static void print_output(const char *output) {
     while (*output != '\0') {
         const size_t length = strcspn(output, "\n");
@@ -91,7 +91,7 @@ static int print_document(struct report *report, struct graft_error *error) {
     return status;
 }
 
-/* How many passed. A plugin of which no class was built has not been shown to be right, whoever listens. */
+/* Prints the number of checks passed. If no class of the plugin was built, says that this proves little. */
 static void print_counts(const struct report *report) {
     if (!report->options->quiet || report->no_models != NULL) {
         graft_output_line(stdout, "# %d passed, %d failed, %d skipped%s%s%s",

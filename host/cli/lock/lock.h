@@ -38,7 +38,7 @@ struct graft_lock {
     FILE *out;            /* stream to which differences are printed: stderr */
     graft_json *document; /* owns the strings below */
     const char *host;     /* version of the program that wrote it */
-    const char *plan;     /* of the plan, SHA-256 */
+    const char *plan;     /* SHA-256 of the plan */
     const graft_json *options;
     struct graft_locked_plugin *plugins;
     size_t n;

@@ -36,7 +36,7 @@ static const char *architecture(void) {
     return NULL;
 }
 
-/* What the object needs of Debian's packages: libraries appear in it by their names. */
+/* Finds the Debian packages that the object depends on, from the libraries that it is linked to. */
 static const char *dependencies(const struct package_file *object) {
     static const char library[] = "libstdc++.so.6";
     for (size_t i = 0; i + sizeof library <= object->length; i++) {
@@ -84,8 +84,8 @@ static int write_control(const char *root, const char *package, const struct gra
     return status;
 }
 
-/* The object and the manifest go to the folder of plugins, documents to /usr/share/doc. The first file is the object.
- */
+/* The object and the manifest go to the folder of plugins, documents to /usr/share/doc. The first file is the
+ * object. */
 static int write_tree(const char *root, const char *package, const struct graft_plugin *descriptor,
                       const struct package_file *files, size_t n, struct graft_error *error) {
     char *plugins = graft_format("%s/%s", &GRAFT_PLUGINS_DIR[1], descriptor->id);

@@ -37,9 +37,9 @@ static void package_finish(struct package *package) {
     graft_free(package->archive);
 }
 
-/* --- Looking at the archive --- */
+/* --- Checking the archive --- */
 
-/* Each file has to be in the manifest with its size and hash, and the other way round. */
+/* Checks that the archive has exactly the manifest's files, with their sizes and hashes. */
 static int check_files(const char *source, const struct package *package, struct graft_error *error) {
     const struct manifest *manifest = &package->manifest;
     char sha256[GRAFT_SHA256_DIGITS + 1];
@@ -115,7 +115,7 @@ static int read_package(const struct graft_options *options, struct package *pac
 
 /* --- Looking at the plugin, in the folder from which it is put in place --- */
 
-/* What came of the trial, or of the checks. */
+/* The result of the trial, or of the checks. */
 struct verdict {
     const char *source;
     const char *id;
@@ -149,7 +149,7 @@ static void on_progress(void *data, const struct graft_check_info *info, int32_t
     graft_screen_tick();
 }
 
-/* What the plugin says of itself has to be what the manifest says. */
+/* Checks that the plugin's descriptor matches the manifest. */
 static int compare_descriptor(const struct graft_options *options, const char *object, const struct manifest *manifest,
                               struct graft_error *error) {
     const struct graft_library_options wanted = {.struct_size = sizeof wanted, .inspect_only = 1};

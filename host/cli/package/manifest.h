@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a package says of itself: manifest.json, the first file of its archive. Where it is installed, the manifest is
- * the lock as well: a plugin beside a manifest is opened only if it has the SHA-256 there.
- */
+/* manifest.json, the first file of a package's archive, which describes the package. Once installed, it also serves as
+ * a lock: a plugin next to a manifest is opened only if its SHA-256 is the one in the manifest. */
 #ifndef GRAFT_CLI_PACKAGE_MANIFEST_H
 #define GRAFT_CLI_PACKAGE_MANIFEST_H
 
@@ -27,7 +25,7 @@ struct manifest {
     const graft_json *files;  /* [{"name", "bytes", "sha256"}] */
 };
 
-/* This machine, as packages name it: "x86_64-linux". */
+/* This machine's name in packages: "x86_64-linux". */
 void manifest_machine(char machine[64]);
 
 /* A new manifest of a plugin, without files; NULL if memory ran out. */

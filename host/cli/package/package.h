@@ -25,8 +25,8 @@ int package_write_folder(const char *folder, const struct package_file *files, s
 /* Removes a folder and the files in it, as far as that can be done. */
 void package_remove_folder(const char *folder);
 
-/* Puts the folder `from` in the place of `to`, which may exist: whoever looks sees one of them, whole. The old one is
- * then called `from`. */
+/* Replaces the folder `to`, which may exist, by `from` in one step: others see either of them, never a mixture. The old
+ * folder is then called `from`. */
 int package_exchange(const char *from, const char *to, struct graft_error *error);
 
 /* Checks the plugins beside a manifest in `n` directories: each has to have the SHA-256 that it was installed with

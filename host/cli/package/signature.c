@@ -66,7 +66,7 @@ static int read_lines(const char *path, struct lines *lines, struct graft_error 
     return status;
 }
 
-/* Decodes base64 into `size` bytes. Returns 0, or -1 if it is not base64 of so many. */
+/* Decodes base64 into `size` bytes. Returns 0, or -1 if the line is not base64 of that size. */
 static int decode(const char *line, void *to, size_t size) {
     struct graft_text bytes = {0};
     size_t length = strlen(line);

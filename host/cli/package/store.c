@@ -72,7 +72,7 @@ void package_remove_folder(const char *folder) {
     (void)rmdir(folder);
 }
 
-/* Where the file system cannot exchange names: for an instant nothing is called `to`. Returns 0 or an errno. */
+/* For file systems that cannot exchange two names: for a moment nothing is called `to`. Returns 0 or an errno. */
 static int exchange_in_steps(const char *from, const char *to) {
     char *aside = graft_format("%s.old", from);
     int failed = aside != NULL ? graft_disk_rename(to, aside) : ENOMEM;
@@ -108,7 +108,7 @@ static int has_id(const char *list, const char *id) {
     return 0;
 }
 
-/* FOLDER/ID/ID.so has to be what FOLDER/ID/manifest.json says; without a manifest anything is right. */
+/* Checks FOLDER/ID/ID.so against FOLDER/ID/manifest.json; without a manifest, any file is accepted. */
 static int check_pin(const char *folder, const char *id, struct graft_error *error) {
     char sha256[GRAFT_SHA256_DIGITS + 1];
     struct manifest manifest = {0};
@@ -142,7 +142,7 @@ static int check_pin(const char *folder, const char *id, struct graft_error *err
 int package_check_pins(const char *const *directories, size_t n, const char *only, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        DIR *stream = opendir(directories[i]); /* what cannot be read is told of when plugins are looked for */
+        DIR *stream = opendir(directories[i]); /* loading plugins reports unreadable directories */
         const struct dirent *entry;
         while (status == GRAFT_OK && stream != NULL && (entry = readdir(stream)) != NULL) {
             if (entry->d_name[0] != '.' && (only == NULL || has_id(only, entry->d_name))) {

@@ -31,7 +31,7 @@ struct header {
 
 _Static_assert(sizeof(struct header) == BLOCK, "a header is a block");
 
-/* The sum of all bytes, with blanks in the place of the sum. */
+/* The header's checksum: the sum of its bytes, with spaces in the checksum's own field. */
 static unsigned sum_of(const struct header *header) {
     const unsigned char *bytes = (const unsigned char *)header;
     unsigned sum = 0;

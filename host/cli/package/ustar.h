@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "graft/error.h"
 
-/* What is taken of an archive, and of one that is read. */
+/* Limits on archives that are read. */
 enum { USTAR_MAX_FILES = 64, USTAR_MAX_BYTES = 256 << 20, USTAR_MAX_NAME = 100 };
 
 /* A file of an archive. */

@@ -38,7 +38,7 @@ int graft_report_fields_text(const struct graft_model *model, const char *before
     } lines[] = {{GRAFT_FIELD_NOT_USED, "not used", ""}, {GRAFT_FIELD_IGNORED, "ignored", ", by --ignore-field"}};
     const struct graft_model_field *field;
     for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++) {
-        const struct graft_model_field *last = NULL; /* of the previous line; a file's fields are consecutive */
+        const struct graft_model_field *last = NULL; /* the previous field, to group fields by file */
         for (size_t i = 0; (field = graft_model_field_at(model, i)) != NULL; i++) {
             struct graft_text text = {0};
             if (field->use != lines[k].use || (last != NULL && is_same_file(last, field))) {

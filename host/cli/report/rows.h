@@ -29,7 +29,7 @@ struct graft_rows {
 void graft_rows_add(struct graft_rows *rows, struct graft_text *text_take,
                     const struct graft_planned_parameter *parameter);
 
-/* Likewise with `n` names of tensors or modules, which must outlive the rows. */
+/* Adds `n` names of tensors or modules, which must outlive the rows. */
 void graft_rows_add_names(struct graft_rows *rows, struct graft_text *text_take, const char *const *names, size_t n);
 
 /* The number of different tensors of a row; a tensor may belong to several parameters. */

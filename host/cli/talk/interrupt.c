@@ -18,7 +18,7 @@ void graft_talk_clear_interrupt(void) {
     interrupted = 0;
 }
 
-/* Without SA_RESTART, so that waiting for a line ends as well. */
+/* Without SA_RESTART, so that Ctrl-C also interrupts reading a line. */
 void graft_talk_catch_interrupts(void) {
     struct sigaction action = {.sa_handler = note};
     (void)sigemptyset(&action.sa_mask);

@@ -12,7 +12,7 @@ struct graft_talk_stream {
     int in_color;
     int in_thought;            /* whether the text is within a thought; starts as 1 if the template has opened one */
     struct graft_text held;    /* text that may be the beginning of a mark, such as "</think>" */
-    struct graft_text thought; /* this and the following: the whole text so far, without marks */
+    struct graft_text thought; /* the whole text so far, without marks; so is the next */
     struct graft_text said;
 };
 

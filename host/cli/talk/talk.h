@@ -15,7 +15,7 @@
 /* Counts and times of the last answer. */
 struct graft_talk_counts {
     size_t prompt_tokens; /* tokens of the conversation before the answer */
-    int64_t read_tokens;  /* of these, tokens that the model had to read */
+    int64_t read_tokens;  /* prompt tokens that the model had to compute */
     int64_t new_tokens;
     double read_seconds; /* time until the first token */
     double new_seconds;  /* time from the first token to the last */
@@ -33,7 +33,7 @@ struct graft_talk {
     struct graft_structure structure;
     struct graft_lines *lines;
     graft_json *messages;
-    struct graft_message_images images; /* of all messages, in their order */
+    struct graft_message_images images; /* images of all messages, in order */
     graft_json *next_parts;             /* image parts for the next message; NULL: none */
     struct graft_talk_counts counts;
     int in_color; /* stdout is a terminal that shows colours */
