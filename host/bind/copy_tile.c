@@ -19,19 +19,19 @@ static void turn_words_2(const char *from, int64_t step, char *to, int64_t to_st
     uint64_t a = word_at(from), b = word_at(from + step), c = word_at(from + 2 * step), d = word_at(from + 3 * step);
     uint64_t ab0 = (a & even_halves) | (b & even_halves) << 16, ab1 = (a >> 16 & even_halves) | (b & ~even_halves);
     uint64_t cd0 = (c & even_halves) | (d & even_halves) << 16, cd1 = (c >> 16 & even_halves) | (d & ~even_halves);
-    const uint64_t turned[] = {(ab0 & low_word) | cd0 << 32, (ab1 & low_word) | cd1 << 32,
-                               ab0 >> 32 | (cd0 & ~low_word), ab1 >> 32 | (cd1 & ~low_word)};
+    const uint64_t transposed[] = {(ab0 & low_word) | cd0 << 32, (ab1 & low_word) | cd1 << 32,
+                                   ab0 >> 32 | (cd0 & ~low_word), ab1 >> 32 | (cd1 & ~low_word)};
     for (int i = 0; i < 4; i++) {
-        memcpy(to + i * to_step, &turned[i], sizeof turned[i]);
+        memcpy(to + i * to_step, &transposed[i], sizeof transposed[i]);
     }
 }
 
 /* Transposes 2 rows of 2 elements. */
 static void turn_words_4(const char *from, int64_t step, char *to, int64_t to_step) {
     uint64_t a = word_at(from), b = word_at(from + step);
-    const uint64_t turned[] = {(a & low_word) | b << 32, a >> 32 | (b & ~low_word)};
-    memcpy(to, &turned[0], sizeof turned[0]);
-    memcpy(to + to_step, &turned[1], sizeof turned[1]);
+    const uint64_t transposed[] = {(a & low_word) | b << 32, a >> 32 | (b & ~low_word)};
+    memcpy(to, &transposed[0], sizeof transposed[0]);
+    memcpy(to + to_step, &transposed[1], sizeof transposed[1]);
 }
 
 typedef void (*word_turner)(const char *from, int64_t step, char *to, int64_t to_step);

@@ -6,8 +6,8 @@
 #include "base/crash_context.h"
 #include "fuse/chain.h"
 
-static const struct graft_interface *interface_of(const struct graft_fused_module *module) {
-    return graft_interface_find(module->node->maker->cls->interface_id);
+static const struct graft_interface *interface_of(const struct graft_chain_module *module) {
+    return graft_interface_find(module->node->made_by->cls->interface_id);
 }
 
 static const void *pointer_at(const void *args, size_t offset) {
@@ -54,7 +54,7 @@ static int run(struct graft_fused_chain *chain, const struct graft_call *call, s
 }
 
 static int forward(void *self, const struct graft_call *call, const void *args, struct graft_error *error) {
-    struct graft_fused_module *module = self;
+    struct graft_chain_module *module = self;
     struct graft_fused_chain *chain = module->chain;
     if (module->index == 0) {
         chain->next = 0; /* also after a round that an error ended early */
@@ -78,7 +78,7 @@ static int forward(void *self, const struct graft_call *call, const void *args, 
 
 void graft_chain_place(struct graft_fused_chain *chain) {
     for (size_t i = 0; i < chain->n; i++) {
-        struct graft_fused_module *module = &chain->modules[i];
+        struct graft_chain_module *module = &chain->modules[i];
         struct graft_module *seen = &module->node->module;
         module->base.forward = forward;
         chain->plain[i] = *seen;

@@ -14,7 +14,7 @@
 struct graft_fused_chain;
 
 /* A module of a chain. While the chain is in place, it is the `self` of the module that the parent calls. */
-struct graft_fused_module {
+struct graft_chain_module {
     struct graft_forward_hook base;
     struct graft_fused_chain *chain;
     struct graft_node *node;
@@ -32,7 +32,7 @@ struct graft_fused_wire {
 };
 
 struct graft_fused_chain {
-    struct graft_fused_module *modules; /* [n] */
+    struct graft_chain_module *modules; /* [n] */
     struct graft_module *plain;         /* [n] the original modules; set when the chain is in place */
     const void **args;                  /* [n] args of the current round */
     size_t n;

@@ -13,7 +13,7 @@ static int fits(const struct graft_chain *implementation, const struct graft_fus
     for (size_t i = 0; i < chain->n; i++) {
         const struct graft_node *node = chain->modules[i].node;
         if (strcmp(implementation->class_names[i], node->class_name) != 0 ||
-            strcmp(implementation->interface_ids[i], node->maker->cls->interface_id) != 0) {
+            strcmp(implementation->interface_ids[i], node->made_by->cls->interface_id) != 0) {
             return 0;
         }
     }

@@ -63,9 +63,9 @@ static int check_node(const struct graft_node *node, const struct graft_fused_ch
     if (node->known == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is a list of modules, which is never called");
     }
-    if (graft_interface_find(node->maker->cls->interface_id) == NULL) {
+    if (graft_interface_find(node->made_by->cls->interface_id) == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path,
-                               "cannot be fused: its interface %s is a plugin's own", node->maker->cls->interface_id);
+                               "cannot be fused: its interface %s is a plugin's own", node->made_by->cls->interface_id);
     }
     if (graft_chains_find(fusions, node) != NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is already fused");
@@ -85,9 +85,9 @@ static int check_node(const struct graft_node *node, const struct graft_fused_ch
 
 static int add_module(struct graft_fused_chain *chain, size_t index, struct graft_node *node,
                       struct graft_error *error) {
-    struct graft_fused_module *module = &chain->modules[index];
-    *module = (struct graft_fused_module){.chain = chain, .node = node, .index = index};
-    module->args_size = graft_interface_find(node->maker->cls->interface_id)->args_size;
+    struct graft_chain_module *module = &chain->modules[index];
+    *module = (struct graft_chain_module){.chain = chain, .node = node, .index = index};
+    module->args_size = graft_interface_find(node->made_by->cls->interface_id)->args_size;
     if (index + 1 < chain->n) {
         module->args = graft_alloc(1, module->args_size);
         if (module->args == NULL) {

@@ -26,7 +26,7 @@ static int check_names(const struct graft_node *node, const char *what, struct n
                        struct graft_error *error) {
     if (names.n < 1 || names.n > most) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "%d names for %s, but %s has %d", (int)names.n,
-                               what, node->maker->cls->interface_id, (int)most);
+                               what, node->made_by->cls->interface_id, (int)most);
     }
     for (int32_t i = 0; i < names.n; i++) {
         if (names.items[i] == NULL || names.items[i][0] == '\0') {
@@ -39,11 +39,11 @@ static int check_names(const struct graft_node *node, const char *what, struct n
 
 static int check_module(const struct graft_node *node, const struct graft_module_spec *spec,
                         struct graft_error *error) {
-    struct graft_interface_chained chained = graft_interface_chained(node->maker->cls->interface_id);
-    const char *why = graft_interface_unchained(node->maker->cls->interface_id);
+    struct graft_interface_chained chained = graft_interface_chained(node->made_by->cls->interface_id);
+    const char *why = graft_interface_unchained(node->made_by->cls->interface_id);
     if (why != NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "modules of interface %s cannot be fused: %s",
-                               node->maker->cls->interface_id, why);
+                               node->made_by->cls->interface_id, why);
     }
     int status = check_names(node, "inputs", inputs_of(spec), chained.n_inputs, error);
     return status == GRAFT_OK ? check_names(node, "outputs", outputs_of(spec), 1, error) : status;
@@ -54,8 +54,8 @@ static int connect(struct graft_fused_chain *chain, const struct graft_module_sp
                    struct graft_error *error) {
     const struct graft_node *node = chain->modules[index].node;
     const struct graft_node *before = chain->modules[index - 1].node;
-    struct graft_interface_chained taking = graft_interface_chained(node->maker->cls->interface_id);
-    struct graft_interface_chained giving = graft_interface_chained(before->maker->cls->interface_id);
+    struct graft_interface_chained taking = graft_interface_chained(node->made_by->cls->interface_id);
+    struct graft_interface_chained giving = graft_interface_chained(before->made_by->cls->interface_id);
     struct names inputs = inputs_of(graft_struct_at(specs, index));
     const char *output = outputs_of(graft_struct_at(specs, index - 1)).items[0];
     size_t wires = chain->n_wires;

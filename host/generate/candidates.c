@@ -47,7 +47,7 @@ static float kth_of_heap(const float *scores, int64_t n, int64_t k, float *heap)
 }
 
 /* Maps the bits of a score to its rank, and back: larger scores have smaller ranks. */
-static uint32_t turned(uint32_t bits) {
+static uint32_t flip_order(uint32_t bits) {
     return bits ^ (0x7fffffffu & ((bits >> 31) - 1)); /* branchless, because the sign could not be predicted */
 }
 
@@ -55,7 +55,7 @@ static uint32_t rank_of(float score) {
     float number = number_of(score) + 0.0F; /* turns -0 into 0 */
     uint32_t bits;
     memcpy(&bits, &number, sizeof bits);
-    return turned(bits);
+    return flip_order(bits);
 }
 
 /* The k-th largest score; equally fast for any k. It finds the bits of the rank from the number of ranks that begin
@@ -76,7 +76,7 @@ static float kth_by_bits(const float *scores, int64_t n, int64_t k) {
         rank |= digit << shift;
         known |= (uint32_t)(VALUES - 1) << shift;
     }
-    rank = turned(rank);
+    rank = flip_order(rank);
     memcpy(&score, &rank, sizeof score);
     return score;
 }

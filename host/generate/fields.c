@@ -399,7 +399,7 @@ static const struct field fields[] = {
 
 /* Resolves two fields for the same length: one takes precedence over the other, as in the reference, and a new one
  * replaces an earlier one of the other kind. */
-static void settle_lengths(const struct graft_config *document, struct graft_generation *generation) {
+static void resolve_lengths(const struct graft_config *document, struct graft_generation *generation) {
     if (graft_config_has(document, "max_new_tokens")) {
         generation->max_length = 0;
     } else if (graft_config_has(document, "max_length")) {
@@ -437,7 +437,7 @@ int graft_generation_read_fields(const struct graft_config *document, struct gra
         }
     }
     if (status == GRAFT_OK) {
-        settle_lengths(document, generation);
+        resolve_lengths(document, generation);
         status = graft_generation_refuse_fields(document, generation, error);
     }
     return status;

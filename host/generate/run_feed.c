@@ -100,14 +100,14 @@ static int take_back(struct graft_run *run, const struct graft_feed *feed, struc
 }
 
 /* Gives a sequence the results of a feed, and removes wrong guesses from the session. */
-static int settle(struct graft_run *run, const struct graft_feed *feed, const float *rows,
-                  const struct graft_run_output *output, struct graft_error *error) {
+static int finish_feed(struct graft_run *run, const struct graft_feed *feed, const float *rows,
+                       const struct graft_run_output *output, struct graft_error *error) {
     struct graft_sequence *sequence = feed->sequence;
     int32_t end = GRAFT_SEQUENCE_RUNNING;
     if (sequence->team != NULL) {
-        const int settled = feed->gives ? graft_run_settle_team(run, sequence, rows, output, error) : GRAFT_OK;
-        run->failed = settled != GRAFT_OK ? sequence->number : run->failed;
-        return settled;
+        const int team_status = feed->gives ? graft_run_step_team(run, sequence, rows, output, error) : GRAFT_OK;
+        run->failed = team_status != GRAFT_OK ? sequence->number : run->failed;
+        return team_status;
     }
     int status = feed->gives ? take(run, feed, rows, output, &end, error) : GRAFT_OK;
     run->failed = status != GRAFT_OK ? sequence->number : run->failed;
@@ -161,7 +161,7 @@ static int run_forward(struct graft_run *run, struct graft_run_group *group, con
             continue;
         }
         rows += rows_before(feed, which) * run->options.vocab_size;
-        status = settle(run, feed, rows, output, error);
+        status = finish_feed(run, feed, rows, output, error);
         rows += (int64_t)(feed->guesses + 1) * run->options.vocab_size;
     }
     return status;
@@ -328,7 +328,7 @@ static int hear(struct graft_run *run, struct graft_run_group *group, const stru
     size_t most = most_choices(group);
     int status = most > 0 ? graft_choices_receive(&run->choices, most, error) : GRAFT_OK;
     for (size_t i = 0; i < group->n_feeds && status == GRAFT_OK; i++) {
-        status = settle(run, &group->feeds[i], NULL, output, error);
+        status = finish_feed(run, &group->feeds[i], NULL, output, error);
     }
     return status;
 }

@@ -72,8 +72,8 @@ int graft_run_take_one(struct graft_run *run, struct graft_sequence *sequence, c
 
 /* Takes the logits of a member of a team (NULL: another process has them). Once all members have theirs, performs the
  * team's next step. */
-int graft_run_settle_team(struct graft_run *run, struct graft_sequence *member, const float *logits,
-                          const struct graft_run_output *output, struct graft_error *error);
+int graft_run_step_team(struct graft_run *run, struct graft_sequence *member, const float *logits,
+                        const struct graft_run_output *output, struct graft_error *error);
 
 /* How many ids a step of the team sends. */
 size_t graft_run_team_choices(const struct graft_team *team);

@@ -230,8 +230,8 @@ static void take_back(struct graft_run *run, const struct graft_team *team) {
     }
 }
 
-int graft_run_settle_team(struct graft_run *run, struct graft_sequence *member, const float *logits,
-                          const struct graft_run_output *output, struct graft_error *error) {
+int graft_run_step_team(struct graft_run *run, struct graft_sequence *member, const float *logits,
+                        const struct graft_run_output *output, struct graft_error *error) {
     struct graft_team *team = member->team;
     int is_complete = 0;
     int status = graft_team_keep(member, logits, run->options.vocab_size, &is_complete, error);

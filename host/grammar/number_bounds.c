@@ -82,7 +82,7 @@ struct state {
     int64_t rest; /* remainder of the digits so far, divided by the divisor */
 };
 
-struct maker {
+struct number_rules {
     const struct limits *limits;
     struct graft_rules *rules;
     int32_t to;
@@ -97,39 +97,39 @@ struct maker {
 enum { SLOTS = 1 << 19 };
 
 /* The rules' state that stands for `state`; it is made when it is first asked for. */
-static int32_t place_of(struct maker *maker, struct state state) {
+static int32_t place_of(struct number_rules *numbers, struct state state) {
     uint32_t hash = (uint32_t)state.n * 31u + (uint32_t)state.behind_point;
     hash = (hash * 9u + (uint32_t)(state.order[0] + 1) * 3u + (uint32_t)(state.order[1] + 1)) * 0x9E3779B1u;
     hash = (hash ^ (uint32_t)state.rest) * 0x85EBCA77u;
     size_t at = (hash ^ hash >> 13) & (SLOTS - 1);
-    for (; maker->slots[at] != 0; at = (at + 1) & (SLOTS - 1)) {
-        const struct state *found = &maker->states[maker->slots[at] - 1];
+    for (; numbers->slots[at] != 0; at = (at + 1) & (SLOTS - 1)) {
+        const struct state *found = &numbers->states[numbers->slots[at] - 1];
         if (found->behind_point == state.behind_point && found->n == state.n && found->rest == state.rest &&
             found->order[0] == state.order[0] && found->order[1] == state.order[1]) {
-            return maker->places[maker->slots[at] - 1];
+            return numbers->places[numbers->slots[at] - 1];
         }
     }
-    if (maker->n == MOST_STATES) {
-        maker->status = GRAFT_ERROR_USAGE;
+    if (numbers->n == MOST_STATES) {
+        numbers->status = GRAFT_ERROR_USAGE;
         return 0;
     }
-    if (graft_grow(&maker->states, &maker->capacity, maker->n, sizeof *maker->states) != 0 ||
-        graft_grow(&maker->places, &maker->places_capacity, maker->n, sizeof *maker->places) != 0) {
-        maker->status = GRAFT_ERROR_INTERNAL;
+    if (graft_grow(&numbers->states, &numbers->capacity, numbers->n, sizeof *numbers->states) != 0 ||
+        graft_grow(&numbers->places, &numbers->places_capacity, numbers->n, sizeof *numbers->places) != 0) {
+        numbers->status = GRAFT_ERROR_INTERNAL;
         return 0;
     }
-    maker->states[maker->n] = state;
-    maker->places[maker->n] = graft_rules_state(maker->rules);
-    maker->slots[at] = (int32_t)maker->n + 1;
-    return maker->places[maker->n++];
+    numbers->states[numbers->n] = state;
+    numbers->places[numbers->n] = graft_rules_state(numbers->rules);
+    numbers->slots[at] = (int32_t)numbers->n + 1;
+    return numbers->places[numbers->n++];
 }
 
 static int sign(int difference) {
     return (difference > 0) - (difference < 0);
 }
 
-static struct state next_digit(const struct maker *maker, struct state state, int digit) {
-    const struct limits *limits = maker->limits;
+static struct state next_digit(const struct number_rules *numbers, struct state state, int digit) {
+    const struct limits *limits = numbers->limits;
     for (int i = 0; i < 2; i++) {
         const struct decimal *bound = limits->bounds[i];
         const int n = bound == NULL ? 0 : state.behind_point ? bound->n_fraction : bound->n_whole;
@@ -146,15 +146,15 @@ static struct state next_digit(const struct maker *maker, struct state state, in
     if (limits->divisor > 0 && !(state.behind_point && state.n >= limits->places)) {
         state.rest = (state.rest * 10 + digit) % limits->divisor;
     }
-    const int most = state.behind_point ? maker->most_fraction : maker->most_whole;
+    const int most = state.behind_point ? numbers->most_fraction : numbers->most_whole;
     state.n = state.n < most ? state.n + 1 : most;
     return state;
 }
 
 /* Moves on to the digits behind the point. A number with fewer digits before it than a bound is below that bound. */
-static struct state pass_point(const struct maker *maker, struct state state) {
+static struct state pass_point(const struct number_rules *numbers, struct state state) {
     for (int i = 0; i < 2; i++) {
-        const struct decimal *bound = maker->limits->bounds[i];
+        const struct decimal *bound = numbers->limits->bounds[i];
         if (bound != NULL && state.n < bound->n_whole) {
             state.order[i] = -1;
         }
@@ -164,10 +164,10 @@ static struct state pass_point(const struct maker *maker, struct state state) {
     return state;
 }
 
-static int fits(const struct maker *maker, struct state state) {
-    const struct limits *limits = maker->limits;
+static int fits(const struct number_rules *numbers, struct state state) {
+    const struct limits *limits = numbers->limits;
     int fits = 1;
-    state = state.behind_point ? state : pass_point(maker, state);
+    state = state.behind_point ? state : pass_point(numbers, state);
     for (int i = 0; i < 2; i++) {
         const struct decimal *bound = limits->bounds[i];
         if (bound != NULL) {
@@ -182,40 +182,40 @@ static int fits(const struct maker *maker, struct state state) {
 }
 
 /* Adds edges for one more digit, `first` to 9. Behind the last place of a divisor only zeros may follow. */
-static void add_digits(struct maker *maker, int32_t from, struct state state, int first) {
-    const struct limits *limits = maker->limits;
+static void add_digits(struct number_rules *numbers, int32_t from, struct state state, int first) {
+    const struct limits *limits = numbers->limits;
     const int only_zeros = limits->divisor > 0 && state.behind_point && state.n >= limits->places;
     for (int digit = first; digit <= (only_zeros ? 0 : 9); digit++) {
         const unsigned char byte = (unsigned char)('0' + digit);
-        graft_rules_range(maker->rules, from, place_of(maker, next_digit(maker, state, digit)), byte, byte);
+        graft_rules_range(numbers->rules, from, place_of(numbers, next_digit(numbers, state, digit)), byte, byte);
     }
 }
 
 /* Lets the number end here if it fits and, in front of the point, go on with a point. */
-static void add_end(struct maker *maker, int32_t here, struct state state) {
-    if (!state.behind_point && !maker->limits->is_integer) {
-        const int32_t point = graft_rules_state(maker->rules);
-        graft_rules_range(maker->rules, here, point, '.', '.');
-        add_digits(maker, point, pass_point(maker, state), 0);
+static void add_end(struct number_rules *numbers, int32_t here, struct state state) {
+    if (!state.behind_point && !numbers->limits->is_integer) {
+        const int32_t point = graft_rules_state(numbers->rules);
+        graft_rules_range(numbers->rules, here, point, '.', '.');
+        add_digits(numbers, point, pass_point(numbers, state), 0);
     }
-    if (fits(maker, state)) {
-        graft_rules_empty(maker->rules, here, maker->to);
+    if (fits(numbers, state)) {
+        graft_rules_empty(numbers->rules, here, numbers->to);
     }
 }
 
-static void add_state(struct maker *maker, size_t number) {
-    const struct state state = maker->states[number];
-    const int32_t here = maker->places[number];
-    add_digits(maker, here, state, 0);
-    add_end(maker, here, state);
+static void add_state(struct number_rules *numbers, size_t number) {
+    const struct state state = numbers->states[number];
+    const int32_t here = numbers->places[number];
+    add_digits(numbers, here, state, 0);
+    add_end(numbers, here, state);
 }
 
 /* Adds "0" in front of the point. No digit may follow it there, so its state is not one of those that place_of makes.
  */
-static void add_zero(struct maker *maker, int32_t from) {
-    const int32_t here = graft_rules_state(maker->rules);
-    graft_rules_range(maker->rules, from, here, '0', '0');
-    add_end(maker, here, next_digit(maker, (struct state){0}, 0));
+static void add_zero(struct number_rules *numbers, int32_t from) {
+    const int32_t here = graft_rules_state(numbers->rules);
+    graft_rules_range(numbers->rules, from, here, '0', '0');
+    add_end(numbers, here, next_digit(numbers, (struct state){0}, 0));
 }
 
 static int longest(const struct limits *limits, int is_fraction) {
@@ -231,23 +231,23 @@ static int longest(const struct limits *limits, int is_fraction) {
 /* Adds the numbers within these limits, without a sign. */
 static int add_sizes(struct graft_rules *rules, int32_t from, int32_t to, const struct limits *limits,
                      const char **fault) {
-    struct maker maker = {.limits = limits, .rules = rules, .to = to};
-    maker.most_whole = longest(limits, 0);
-    maker.most_fraction = longest(limits, 1);
-    maker.slots = graft_alloc(SLOTS, sizeof *maker.slots);
-    maker.status = maker.slots != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    if (maker.status == GRAFT_OK) {
-        add_zero(&maker, from);
-        add_digits(&maker, from, (struct state){0}, 1);
+    struct number_rules numbers = {.limits = limits, .rules = rules, .to = to};
+    numbers.most_whole = longest(limits, 0);
+    numbers.most_fraction = longest(limits, 1);
+    numbers.slots = graft_alloc(SLOTS, sizeof *numbers.slots);
+    numbers.status = numbers.slots != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    if (numbers.status == GRAFT_OK) {
+        add_zero(&numbers, from);
+        add_digits(&numbers, from, (struct state){0}, 1);
     }
-    for (size_t i = 0; i < maker.n && maker.status == GRAFT_OK && rules->failed == 0; i++) {
-        add_state(&maker, i);
+    for (size_t i = 0; i < numbers.n && numbers.status == GRAFT_OK && rules->failed == 0; i++) {
+        add_state(&numbers, i);
     }
-    *fault = maker.status == GRAFT_ERROR_USAGE ? "it needs too many states" : NULL;
-    graft_free(maker.slots);
-    graft_free(maker.states);
-    graft_free(maker.places);
-    return maker.status;
+    *fault = numbers.status == GRAFT_ERROR_USAGE ? "it needs too many states" : NULL;
+    graft_free(numbers.slots);
+    graft_free(numbers.states);
+    graft_free(numbers.places);
+    return numbers.status;
 }
 
 static int read_divisor(const graft_json *number, struct limits *limits, const char **fault) {

@@ -86,7 +86,7 @@ static const char *incomparable(const struct graft_tree *tree, const struct graf
                      "holds them"
                    : "it is replaced together with others of its group: their inputs differ from the originals'";
     }
-    if (original == NULL || original->maker == NULL) {
+    if (original == NULL || original->made_by == NULL) {
         return "the original model has no module at this path";
     }
     if (!graft_can_hook(node)) {
@@ -95,7 +95,7 @@ static const char *incomparable(const struct graft_tree *tree, const struct graf
     if (graft_has_forward_hook(node)) {
         return "it is fused with its neighbours: they run together, when the last of them is called";
     }
-    if (strcmp(original->maker->cls->interface_id, node->maker->cls->interface_id) != 0) {
+    if (strcmp(original->made_by->cls->interface_id, node->made_by->cls->interface_id) != 0) {
         return "the original model has a module of another interface at this path";
     }
     return NULL;

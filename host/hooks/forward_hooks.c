@@ -75,7 +75,7 @@ static struct graft_widths find_widths(const struct graft_tree *tree, const stru
         .input = graft_args_int(args, "in_features", 0),
         .args = *args,
     };
-    const char *interface = node->maker->cls->interface_id;
+    const char *interface = node->made_by->cls->interface_id;
     widths.output = graft_args_int(args, "out_features", 0);
     if (strcmp(interface, GRAFT_INTERFACE_EMBEDDING) == 0) {
         widths.output = graft_args_int(args, "embedding_dim", 0);
@@ -94,7 +94,7 @@ static int count(void *data, struct graft_node *node, struct graft_error *error)
 }
 
 int graft_can_hook(const struct graft_node *node) {
-    return node->maker != NULL && graft_interface_find(node->maker->cls->interface_id) != NULL;
+    return node->made_by != NULL && graft_interface_find(node->made_by->cls->interface_id) != NULL;
 }
 
 static int hook(void *data, struct graft_node *node, struct graft_error *error) {
@@ -105,7 +105,7 @@ static int hook(void *data, struct graft_node *node, struct graft_error *error) 
         (hooks->wants != NULL && !hooks->wants(hooks->data, node))) {
         return GRAFT_OK;
     }
-    const struct graft_interface *interface = graft_interface_find(node->maker->cls->interface_id);
+    const struct graft_interface *interface = graft_interface_find(node->made_by->cls->interface_id);
     struct hooked_module *module = &handle->modules[handle->count++];
     *module = (struct hooked_module){{hooked_forward}, handle,    node,
                                      node->module,     interface, find_widths(handle->tree, node)};
@@ -116,7 +116,7 @@ static int hook(void *data, struct graft_node *node, struct graft_error *error) 
 
 int graft_has_forward_hook(const struct graft_node *node) {
     return node->module.forward != NULL && graft_can_hook(node) &&
-           node->module.forward == graft_interface_find(node->maker->cls->interface_id)->hook_vtable;
+           node->module.forward == graft_interface_find(node->made_by->cls->interface_id)->hook_vtable;
 }
 
 int graft_forward_hooks_register(struct graft_tree *tree, const struct graft_forward_hooks *hooks,

@@ -78,7 +78,7 @@ static int replace_batch(struct graft_original_call *original, size_t field, str
 int graft_original_call_prepare(struct graft_original_call *original, const struct graft_hooked_call *hooked,
                                 struct graft_error *error) {
     const struct graft_call *call = hooked->call;
-    const struct graft_interface *interface = graft_interface_find(hooked->node->maker->cls->interface_id);
+    const struct graft_interface *interface = graft_interface_find(hooked->node->made_by->cls->interface_id);
     size_t size = interface->args_size, batch_field = interface->batch_field;
     original->args = call->scratch_alloc(call->scratch, (int64_t)size);
     if (original->args == NULL) {
@@ -96,7 +96,7 @@ int graft_original_call_prepare(struct graft_original_call *original, const stru
 int graft_original_call_run(struct graft_original_call *original, const struct graft_hooked_call *hooked,
                             struct graft_error *error) {
     double start = graft_seconds();
-    int status = graft_interface_find(hooked->node->maker->cls->interface_id)
+    int status = graft_interface_find(hooked->node->made_by->cls->interface_id)
                      ->run(original->module, hooked->call, original->args, error);
     original->seconds = graft_seconds() - start;
     return status;

@@ -14,28 +14,28 @@ static const struct {
 };
 
 int graft_pixels_turn(struct graft_pixels *pixels, int32_t orientation, const char *source, struct graft_error *error) {
-    struct graft_pixels turned;
+    struct graft_pixels oriented;
     if (orientation < 2 || orientation > 8) {
         return GRAFT_OK;
     }
     int32_t transposed = turns[orientation].transposed;
-    int status = graft_pixels_init(&turned, transposed ? pixels->height : pixels->width,
+    int status = graft_pixels_init(&oriented, transposed ? pixels->height : pixels->width,
                                    transposed ? pixels->width : pixels->height, source, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    for (int64_t y = 0; y < turned.height; y++) {
-        for (int64_t x = 0; x < turned.width; x++) {
+    for (int64_t y = 0; y < oriented.height; y++) {
+        for (int64_t x = 0; x < oriented.width; x++) {
             int64_t from_x = transposed ? y : x;
             int64_t from_y = transposed ? x : y;
             from_x = turns[orientation].flip_x ? pixels->width - 1 - from_x : from_x;
             from_y = turns[orientation].flip_y ? pixels->height - 1 - from_y : from_y;
-            memcpy(turned.rgb + (y * turned.width + x) * 3, pixels->rgb + (from_y * pixels->width + from_x) * 3, 3);
+            memcpy(oriented.rgb + (y * oriented.width + x) * 3, pixels->rgb + (from_y * pixels->width + from_x) * 3, 3);
         }
     }
-    turned.has_key = pixels->has_key;
-    memcpy(turned.key, pixels->key, sizeof turned.key);
+    oriented.has_key = pixels->has_key;
+    memcpy(oriented.key, pixels->key, sizeof oriented.key);
     graft_pixels_finish(pixels);
-    *pixels = turned;
+    *pixels = oriented;
     return GRAFT_OK;
 }

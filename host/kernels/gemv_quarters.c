@@ -23,7 +23,7 @@ enum { BLOCK_ROWS = 12 };
 
 /* Some columns of some rows, which are multiplied together. */
 struct block {
-    const struct graft_gemv *few;
+    const struct graft_gemv *gemv;
     int64_t row;
     int64_t k;
     int64_t columns;
@@ -45,9 +45,9 @@ INLINE __m512bh spread_part(const uint16_t *w, int64_t n) {
 /* Multiplies one quarter of the lines of rows r .. r + rows - 1 by all tokens, and prefetches a part of what these rows
  * need next. */
 INLINE void tile(const struct block *b, int64_t r, const int rows, const int vectors, int quarter) {
-    const int64_t step = b->few->columns;
+    const int64_t step = b->gemv->columns;
     const int64_t lines = b->columns / LINE, rest = b->columns % LINE;
-    const uint16_t *w = b->few->w + (b->row + r) * step + b->k;
+    const uint16_t *w = b->gemv->w + (b->row + r) * step + b->k;
     const uint16_t *next = w + b->ahead + quarter * rows / QUARTERS * step;
     const uint16_t *x = b->x + quarter * (lines + (rest > 0)) * vectors * LINE;
     vf sums[SUMS / 2][MOST_VECTORS];
@@ -139,7 +139,7 @@ static void store_totals(const struct graft_gemv *o, int64_t row, int64_t n, vf 
 INLINE void run_rows(const struct graft_gemv *o, int64_t row, int64_t rows, const int vectors) {
     const int64_t most = graft_gemv_block(o->tokens, o->columns);
     vf sums[BLOCK_ROWS + FOUR][QUARTERS][MOST_VECTORS];
-    struct block b = {.few = o, .row = row, .x = o->x, .sums = sums};
+    struct block b = {.gemv = o, .row = row, .x = o->x, .sums = sums};
     for (int64_t r = 0; r < graft_round_up(rows, FOUR); r++) {
         for (int i = 0; i < QUARTERS * vectors; i++) {
             sums[r][i / vectors][i % vectors] = vf_zero();

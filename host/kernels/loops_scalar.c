@@ -26,7 +26,7 @@ static float read_at(int32_t reading, const void *source, int64_t i) {
     }
 }
 
-static void read_some(int32_t reading, const void *source, int64_t first, int64_t n, float *out) {
+static void read_elements(int32_t reading, const void *source, int64_t first, int64_t n, float *out) {
     for (int64_t i = 0; i < n; i++) {
         out[i] = read_at(reading, source, first + i);
     }
@@ -74,7 +74,7 @@ static void multiply(const float *a, int64_t a_row, int64_t a_step, int64_t rows
     for (int64_t k = 0; k < depth; k++) {
         for (int64_t first = 0; first < columns; first += READ) {
             const int64_t n = columns - first < READ ? columns - first : READ;
-            read_some(reading, b, k * b_stride + first, n, numbers);
+            read_elements(reading, b, k * b_stride + first, n, numbers);
             for (int64_t i = 0; i < rows; i++) {
                 const float factor = a[i * a_row + k * a_step];
                 float *row = c + i * c_stride + first;
@@ -121,7 +121,7 @@ static void pair(int32_t reading, const void *even, const void *odd, int64_t cou
 }
 
 static void widen(int32_t reading, const void *source, int64_t count, float *out) {
-    read_some(reading, source, 0, count, out);
+    read_elements(reading, source, 0, count, out);
 }
 
 static void narrow(const float *x, int64_t count, uint16_t *out) {

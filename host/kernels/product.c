@@ -186,7 +186,7 @@ static int make_inputs(struct plan *plan) {
 /* Whether b's rows follow a's in memory and both panels should be read as one: dot products are faster in long streams,
  * while the other kinds have scratch memory for one panel only. */
 static int goes_on(const struct graft_product_panel *a, const struct graft_product_panel *b) {
-    const int is_dot = a->kind == GRAFT_PANEL_DOT || a->kind == GRAFT_PANEL_FEW || a->kind == GRAFT_PANEL_SPLIT;
+    const int is_dot = a->kind == GRAFT_PANEL_DOT || a->kind == GRAFT_PANEL_GEMV || a->kind == GRAFT_PANEL_SPLIT;
     const int64_t row_bytes = a->product->weight->columns * graft_reading_size(a->reading);
     return is_dot && a->product == b->product && a->kind == b->kind && a->reading == b->reading &&
            (const char *)a->weights + a->rows * row_bytes == (const char *)b->weights;
@@ -278,7 +278,7 @@ static int check_transposed(const struct graft_product *product, const struct gr
         product->weight->columns % columns != 0) {
         return graft_error_set(
             error, GRAFT_ERROR_PLUGIN, "",
-            "a turned product of rows %lld to %lld and %lld columns: multiples of %d and %d are taken",
+            "a product of rows %lld to %lld with %lld transposed columns: expected multiples of %d and %d",
             (long long)product->first_row, (long long)(product->first_row + product->rows),
             (long long)product->weight->columns, GRAFT_TRANSPOSED_ROWS, GRAFT_TRANSPOSED_COLUMNS);
     }

@@ -14,7 +14,7 @@ enum {
     GRAFT_INPUT_AS_GIVEN = 0,      /* f32 with the caller's stride */
     GRAFT_INPUT_ROUNDED = 1,       /* dense, rounded to bf16, stored as f32 */
     GRAFT_INPUT_PAIRS = 2,         /* bf16; an odd number of columns is followed by a zero */
-    GRAFT_INPUT_FEW = 3,           /* bf16, graft_gemv_stride apart */
+    GRAFT_INPUT_GEMV = 3,          /* bf16, graft_gemv_stride apart */
     GRAFT_INPUT_QUARTERS = 4,      /* bf16, packed by graft_gemv_pack */
     GRAFT_INPUT_TILES = 5,         /* bf16, packed for tiles (tiles.h) */
     GRAFT_INPUT_SPLIT = 6,         /* f32 in the order of `split` (loops.h) */
@@ -39,7 +39,7 @@ enum {
     GRAFT_PANEL_MULTIPLY = 1, /* many: the panel is widened and transposed in portions, then multiplied in f32 */
     GRAFT_PANEL_PAIRS = 2,    /* many, of bf16: the same in bf16, if the processor multiplies pairs */
     GRAFT_PANEL_TILES = 3,    /* many, of bf16, with tiles: rows are used in place (tiles.h) */
-    GRAFT_PANEL_FEW = 4,      /* few, of bf16, with pairs (gemv.h) or tiles (tiles_gemv.h) */
+    GRAFT_PANEL_GEMV = 4,     /* few, of bf16, with pairs (gemv.h) or tiles (tiles_gemv.h) */
     GRAFT_PANEL_SPLIT = 5     /* few, of bf16, otherwise: f32 dot products in the order of `split` */
 };
 

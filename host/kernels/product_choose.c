@@ -10,7 +10,7 @@
 
 /* Rows of a panel: enough to keep a thread busy, and few enough to divide the work evenly; multiples of what the inner
  * loops process at once. */
-enum { FEW_PANEL_ROWS = 48, FEW_LEAST_ROWS = 8, FEW_LEAST_TILE_ROWS = 16, MANY_PANEL_ROWS = 64 };
+enum { GEMV_PANEL_ROWS = 48, GEMV_LEAST_ROWS = 8, GEMV_LEAST_TILE_ROWS = 16, MANY_PANEL_ROWS = 64 };
 
 static int is_rounded(const struct graft_call *call, int32_t reading) {
     return call->precision == GRAFT_PRECISION_BFLOAT16 ||
@@ -35,17 +35,17 @@ int graft_product_is_of_tiles(const struct graft_call *call, const struct graft_
 
 int64_t graft_product_tile_rows(int64_t rows, int64_t most) {
     int64_t share = rows / (2 * (int64_t)graft_parallel_workers());
-    while (most > FEW_PANEL_ROWS && most > share) {
+    while (most > GEMV_PANEL_ROWS && most > share) {
         most /= 2;
     }
     return most;
 }
 
 /* The rows of panels for few tokens. A weight with few rows, such as lora_A, gets one panel for each thread. */
-static int64_t few_rows(int64_t rows) {
-    const int64_t least = graft_cpu_isa() == GRAFT_ISA_AMX ? FEW_LEAST_TILE_ROWS : FEW_LEAST_ROWS;
+static int64_t gemv_rows(int64_t rows) {
+    const int64_t least = graft_cpu_isa() == GRAFT_ISA_AMX ? GEMV_LEAST_TILE_ROWS : GEMV_LEAST_ROWS;
     const int64_t share = graft_round_up(rows / graft_parallel_workers(), least);
-    return share < least ? least : share < FEW_PANEL_ROWS ? share : FEW_PANEL_ROWS;
+    return share < least ? least : share < GEMV_PANEL_ROWS ? share : GEMV_PANEL_ROWS;
 }
 
 int64_t graft_product_panel_rows(const struct graft_call *call, const struct graft_product *product,
@@ -53,7 +53,7 @@ int64_t graft_product_panel_rows(const struct graft_call *call, const struct gra
     if (graft_product_takes_tiles(call, product, graft_reading_of(dtype))) {
         return graft_product_tile_rows(product->rows, GRAFT_TILE_PANEL);
     }
-    return graft_call_is_small_batch(call, product->tokens) ? few_rows(product->rows) : MANY_PANEL_ROWS;
+    return graft_call_is_small_batch(call, product->tokens) ? gemv_rows(product->rows) : MANY_PANEL_ROWS;
 }
 
 int64_t graft_product_transposed_rows(const struct graft_call *call, const struct graft_product *product,
@@ -71,11 +71,11 @@ int32_t graft_product_choose(const struct graft_call *call, struct graft_product
     const int is_bf16_dot = panel->kind == GRAFT_PANEL_DOT && panel->reading == GRAFT_READ_BF16;
     const int rounds = is_rounded(call, panel->reading);
     if (is_bf16_dot && rounds && graft_gemv_pairs_run()) {
-        panel->kind = GRAFT_PANEL_FEW;
+        panel->kind = GRAFT_PANEL_GEMV;
         if (graft_cpu_isa() == GRAFT_ISA_AMX) {
             return GRAFT_INPUT_TILES;
         }
-        return panel->product->tokens > GRAFT_GEMV_BY_ROWS ? GRAFT_INPUT_QUARTERS : GRAFT_INPUT_FEW;
+        return panel->product->tokens > GRAFT_GEMV_BY_ROWS ? GRAFT_INPUT_QUARTERS : GRAFT_INPUT_GEMV;
     }
     if (is_bf16_dot && graft_loops_get()->dot_split != NULL) {
         panel->kind = GRAFT_PANEL_SPLIT;

@@ -16,7 +16,7 @@ struct conversion {
 };
 
 static int is_bf16(const struct graft_product_input *input) {
-    return input->form == GRAFT_INPUT_PAIRS || input->form == GRAFT_INPUT_FEW;
+    return input->form == GRAFT_INPUT_PAIRS || input->form == GRAFT_INPUT_GEMV;
 }
 
 static int is_split(const struct graft_product_input *input) {
@@ -38,7 +38,7 @@ static int64_t stride_of(const struct graft_product_input *input) {
     switch (input->form) {
     case GRAFT_INPUT_PAIRS:
         return input->columns + input->columns % 2;
-    case GRAFT_INPUT_FEW:
+    case GRAFT_INPUT_GEMV:
         return graft_gemv_stride(input->columns);
     case GRAFT_INPUT_SPLIT:
     case GRAFT_INPUT_ROUNDED_SPLIT:

@@ -157,7 +157,7 @@ void graft_product_panel_run(const struct graft_loops *loops, const struct graft
         graft_product_transposed_run(loops, panel, scratch);
     } else if (panel->kind == GRAFT_PANEL_DOT) {
         run_dot(loops, panel);
-    } else if (panel->kind == GRAFT_PANEL_FEW) {
+    } else if (panel->kind == GRAFT_PANEL_GEMV) {
         run_gemv(panel);
     } else if (panel->kind == GRAFT_PANEL_SPLIT) {
         run_split(loops, panel);

@@ -25,7 +25,7 @@ enum { AHEAD = 4 * STEP };
 
 /* Up to ROWS rows of a product. */
 struct strip {
-    const struct graft_gemv *few;
+    const struct graft_gemv *gemv;
     int64_t row;
     int64_t rows;
 };
@@ -38,7 +38,7 @@ INLINE void add_step(const uint16_t *w, int64_t stride, const uint16_t *x) {
 
 /* Adds a step with missing rows or columns, which count as zeros. */
 static void add_part(const struct strip *strip, int64_t column, const uint16_t *x) {
-    const struct graft_gemv *o = strip->few;
+    const struct graft_gemv *o = strip->gemv;
     const int64_t columns = o->columns - column < STEP ? o->columns - column : STEP;
     uint16_t copy[ROWS * STEP] __attribute__((aligned(LINE))) = {0};
     for (int64_t r = 0; r < strip->rows; r++) {
@@ -48,7 +48,7 @@ static void add_part(const struct strip *strip, int64_t column, const uint16_t *
 }
 
 static void multiply_strip(const struct strip *strip) {
-    const struct graft_gemv *o = strip->few;
+    const struct graft_gemv *o = strip->gemv;
     const uint16_t *w = o->w + strip->row * o->columns, *x = o->x;
     const int64_t whole = strip->rows == ROWS ? o->columns / STEP * STEP : 0;
     float sums[ROWS * TOKENS] __attribute__((aligned(LINE)));

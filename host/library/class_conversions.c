@@ -127,7 +127,7 @@ static int find_class(const struct graft_snapshot *snapshot, const char *name, c
         }
         status = graft_snapshot_find_class(snapshot, name, plugin->descriptor->id, &known, error);
     }
-    if (known != NULL && graft_snapshot_describer(snapshot, known, &known, NULL) == GRAFT_OK && known != NULL) {
+    if (known != NULL && graft_snapshot_describing_class(snapshot, known, &known, NULL) == GRAFT_OK && known != NULL) {
         *found = known->cls;
     }
     return status;
@@ -140,11 +140,11 @@ static int add_family(const struct graft_snapshot *snapshot, const struct graft_
     int status = GRAFT_OK;
     for (int32_t i = 0; i < family->n_classes && status == GRAFT_OK; i++) {
         const struct graft_class *cls = graft_family_class(family, i);
-        const struct graft_class *describers[GRAFT_MAX_STACK];
+        const struct graft_class *describing[GRAFT_MAX_STACK];
         size_t n;
-        status = graft_snapshot_describers(snapshot, cls->name, family->model_type, describers, &n, error);
+        status = graft_snapshot_describing_classes(snapshot, cls->name, family->model_type, describing, &n, error);
         for (size_t k = 0; k < n && status == GRAFT_OK; k++) {
-            status = add_class(made, describers[k], cls->name, error);
+            status = add_class(made, describing[k], cls->name, error);
         }
     }
     return status;

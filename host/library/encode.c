@@ -42,7 +42,7 @@ static int prepare(struct graft_model *model, const struct graft_encoder_prompt 
     const struct graft_encode_limits limits = {model->vocab_size, encoding->info.token_types,
                                                encoding->info.max_tokens};
     if (encoding->session == NULL) {
-        status = graft_encode_session_create(&encoding->reader->module, encoding->reader->maker->cls->interface_id,
+        status = graft_encode_session_create(&encoding->reader->module, encoding->reader->made_by->cls->interface_id,
                                              &limits, model->precision, &encoding->session, error);
     }
     if (status == GRAFT_OK) {

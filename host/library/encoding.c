@@ -139,7 +139,7 @@ int graft_model_encoding_read(struct graft_model *model, struct graft_error *err
     const struct graft_config *config = &model->config->view;
     struct graft_model_encoding *encoding = &model->encoding;
     struct graft_encoder_info *info = &encoding->info;
-    const char *interface_id = model->tree->root->maker->cls->interface_id;
+    const char *interface_id = model->tree->root->made_by->cls->interface_id;
     encoding->task = graft_task_of(interface_id, graft_tree_number(model->tree, "answers", 0) != 0);
     info->hidden_size = graft_tree_number(model->tree, "hidden_size", 0);
     if (strcmp(interface_id, GRAFT_INTERFACE_BASE_MODEL) == 0 && info->hidden_size == 0) {

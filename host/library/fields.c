@@ -18,7 +18,7 @@
 enum { MAX_SHOWN = 60, MAX_VALUE = 200, MAX_BY = 96, MAX_NAMED = 8 };
 
 /* One document and the rules for its fields. */
-struct settling {
+struct classifying {
     struct graft_model *model;
     const struct graft_model_file *document;
     const char *file;                /* "config.json" */
@@ -74,19 +74,19 @@ static enum graft_ruling judge(const struct graft_model *model, const struct gra
 
 /* Applies the first rule of all lists that covers the field, and says whose it is. A value that it refuses is an error.
  */
-static int consult(const struct settling *settling, const char *path, const graft_json *value,
+static int consult(const struct classifying *classifying, const char *path, const graft_json *value,
                    enum graft_ruling *ruling, const char **by) {
     *ruling = GRAFT_RULING_NONE;
     *by = NULL;
-    for (size_t i = 0; i < settling->n_lists && *ruling == GRAFT_RULING_NONE; i++) {
+    for (size_t i = 0; i < classifying->n_lists && *ruling == GRAFT_RULING_NONE; i++) {
         const struct graft_field_rule *rule = NULL;
-        *by = settling->lists[i].by;
-        *ruling = judge(settling->model, &settling->lists[i], path, value, &rule);
+        *by = classifying->lists[i].by;
+        *ruling = judge(classifying->model, &classifying->lists[i], path, value, &rule);
         if (*ruling == GRAFT_RULING_FAILED) {
-            return graft_fail_memory(settling->error, settling->document->file);
+            return graft_fail_memory(classifying->error, classifying->document->file);
         }
         if (*ruling == GRAFT_RULING_REFUSED) {
-            return refuse(settling->document, path, value, rule, *by, settling->error);
+            return refuse(classifying->document, path, value, rule, *by, classifying->error);
         }
     }
     *by = *ruling != GRAFT_RULING_NONE ? *by : NULL;
@@ -102,18 +102,18 @@ static int refuse_field(void *data, const char *path, const graft_json *value) {
 int graft_model_refuse_fields(struct graft_model *model, struct graft_error *error) {
     char by[MAX_BY];
     const struct graft_rules lists[] = {rules_of_family(model, by), graft_usual_rules("config.json")};
-    struct settling settling = {model, model->config->source, "config.json", lists, 2, error};
-    int status = graft_path_walk(model->config->document, refuse_field, &settling);
+    struct classifying classifying = {model, model->config->source, "config.json", lists, 2, error};
+    int status = graft_path_walk(model->config->document, refuse_field, &classifying);
     return status >= 0 ? status : graft_fail_memory(error, model->config->file);
 }
 
 /* --- Determining the use of fields --- */
 
 /* File, adapter and name of a field, from its path in the document. */
-static struct graft_model_field place_of(const struct settling *settling, const char *path) {
-    struct graft_model_field place = {.struct_size = sizeof place, .file = settling->file, .name = path};
-    const struct graft_adapters *adapters = &settling->model->adapters;
-    for (size_t i = 0; settling->document == settling->model->config->source && i < adapters->n; i++) {
+static struct graft_model_field place_of(const struct classifying *classifying, const char *path) {
+    struct graft_model_field place = {.struct_size = sizeof place, .file = classifying->file, .name = path};
+    const struct graft_adapters *adapters = &classifying->model->adapters;
+    for (size_t i = 0; classifying->document == classifying->model->config->source && i < adapters->n; i++) {
         const char *name = adapters->items[i].name;
         size_t prefix = strlen("adapter."), length = strlen(name);
         if (strncmp(path, "adapter.", prefix) == 0 && strncmp(path + prefix, name, length) == 0 &&
@@ -126,11 +126,11 @@ static struct graft_model_field place_of(const struct settling *settling, const 
     return place;
 }
 
-static int publish(const struct settling *settling, const char *path, const graft_json *value, int32_t use,
+static int publish(const struct classifying *classifying, const char *path, const graft_json *value, int32_t use,
                    const char *by) {
-    struct graft_published *published = &settling->model->published;
+    struct graft_published *published = &classifying->model->published;
     struct graft_text text = {0};
-    struct graft_model_field field = place_of(settling, path);
+    struct graft_model_field field = place_of(classifying, path);
     graft_path_show(value, MAX_VALUE, &text);
     field.use = use;
     field.name = graft_arena_strdup(&published->arena, field.name);
@@ -141,7 +141,7 @@ static int publish(const struct settling *settling, const char *path, const graf
                             sizeof *published->fields) != 0;
     graft_text_free(&text);
     if (failed) {
-        return graft_fail_memory(settling->error, settling->document->file);
+        return graft_fail_memory(classifying->error, classifying->document->file);
     }
     published->fields[published->n_fields++] = field;
     return GRAFT_OK;
@@ -153,45 +153,47 @@ static int is_empty(const graft_json *value) {
             graft_json_size(value) == 0);
 }
 
-static int settle_field(const struct settling *settling, const char *path, const graft_json *value, int is_used) {
+static int classify_field(const struct classifying *classifying, const char *path, const graft_json *value,
+                          int is_used) {
     enum graft_ruling ruling;
     const char *by;
-    int status = consult(settling, path, value, &ruling, &by);
+    int status = consult(classifying, path, value, &ruling, &by);
     if (status != GRAFT_OK) {
         return status;
     }
     if (is_used) {
-        return publish(settling, path, value, GRAFT_FIELD_USED, NULL);
+        return publish(classifying, path, value, GRAFT_FIELD_USED, NULL);
     }
     int32_t use = ruling == GRAFT_RULING_WITHOUT_EFFECT               ? GRAFT_FIELD_WITHOUT_EFFECT
                   : ruling == GRAFT_RULING_NEUTRAL || is_empty(value) ? GRAFT_FIELD_NEUTRAL
                                                                       : GRAFT_FIELD_NOT_USED;
-    return publish(settling, path, value, use, by);
+    return publish(classifying, path, value, use, by);
 }
 
-static int settle(void *data, const char *path, const graft_json *value) {
-    const struct settling *settling = data;
-    if (settling->model->adapters.n > 0 && strncmp(path, "adapters.", 9) == 0) {
+static int classify(void *data, const char *path, const graft_json *value) {
+    const struct classifying *classifying = data;
+    if (classifying->model->adapters.n > 0 && strncmp(path, "adapters.", 9) == 0) {
         return GRAFT_OK; /* the directory of an adapter is not a field of a file */
     }
-    return settle_field(settling, path, value, graft_ledger_has(settling->document->ledger, path));
+    return classify_field(classifying, path, value, graft_ledger_has(classifying->document->ledger, path));
 }
 
-static int publish_ignored(const struct settling *settling) {
-    const struct graft_model_file *document = settling->document;
+static int publish_ignored(const struct classifying *classifying) {
+    const struct graft_model_file *document = classifying->document;
     int status = GRAFT_OK;
     for (size_t i = 0; i < document->n_ignored && status == GRAFT_OK; i++) {
-        status = publish(settling, document->ignored[i].path, document->ignored[i].value, GRAFT_FIELD_IGNORED, NULL);
+        status = publish(classifying, document->ignored[i].path, document->ignored[i].value, GRAFT_FIELD_IGNORED, NULL);
     }
     return status;
 }
 
-static int settle_document(struct graft_model *model, const struct graft_model_file *document, const char *file,
-                           const struct graft_rules *lists, size_t n_lists, struct graft_error *error) {
-    struct settling settling = {model, document, file, lists, n_lists, error};
-    int status = graft_ledger_close(document->ledger) == 0 ? graft_path_walk(document->json, settle, &settling) : -1;
+static int classify_document(struct graft_model *model, const struct graft_model_file *document, const char *file,
+                             const struct graft_rules *lists, size_t n_lists, struct graft_error *error) {
+    struct classifying classifying = {model, document, file, lists, n_lists, error};
+    int status =
+        graft_ledger_close(document->ledger) == 0 ? graft_path_walk(document->json, classify, &classifying) : -1;
     if (status == GRAFT_OK) {
-        status = publish_ignored(&settling);
+        status = publish_ignored(&classifying);
     }
     return status >= 0 ? status : graft_fail_memory(error, document->file);
 }
@@ -235,7 +237,7 @@ static int takes_part(const struct graft_model *model, const char *const *ids, s
 }
 
 /* Applies the rules for config.json: those of the host and the family, then those of plugins that take part. */
-static int settle_config(struct graft_model *model, struct graft_error *error) {
+static int classify_config(struct graft_model *model, struct graft_error *error) {
     char by[MAX_BY];
     size_t n = 0, n_lists = 3;
     const struct graft_snapshot *snapshot = model->tree->snapshot;
@@ -263,23 +265,23 @@ static int settle_config(struct graft_model *model, struct graft_error *error) {
                 (struct graft_rules){plugin->field_rules, plugin->n_field_rules, plugin->field_rule_stride, names[i]};
         }
     }
-    int status = settle_document(model, model->config->source, "config.json", lists, n_lists, error);
+    int status = classify_document(model, model->config->source, "config.json", lists, n_lists, error);
     graft_free(lists);
     graft_free(names);
     graft_free(ids);
     return status;
 }
 
-static int settle_generation(struct graft_model *model, struct graft_error *error) {
+static int classify_generation(struct graft_model *model, struct graft_error *error) {
     const struct graft_rules list = graft_usual_rules("generation_config.json");
     return model->generation_config != NULL
-               ? settle_document(model, model->generation_config, "generation_config.json", &list, 1, error)
+               ? classify_document(model, model->generation_config, "generation_config.json", &list, 1, error)
                : GRAFT_OK;
 }
 
 /* Each member of tokenizer_config.json is one field. There is no ledger for them, because programs that need the
  * tokenizer open it later, if at all; the tokenizer has a list of what it reads. */
-static int settle_tokenizer(struct graft_model *model, struct graft_error *error) {
+static int classify_tokenizer(struct graft_model *model, struct graft_error *error) {
     enum { MAX_BYTES = 64 << 20 };
     static const char file[] = "tokenizer_config.json";
     const struct graft_rules list = graft_usual_rules(file);
@@ -291,23 +293,23 @@ static int settle_tokenizer(struct graft_model *model, struct graft_error *error
     if (status != GRAFT_OK || document == NULL) {
         return status;
     }
-    struct settling settling = {model, document, file, &list, 1, error};
+    struct classifying classifying = {model, document, file, &list, 1, error};
     for (size_t i = 0; status == GRAFT_OK && (value = graft_json_member(document->json, i, &name)) != NULL; i++) {
-        status = settle_field(&settling, name, value, graft_tokenizer_reads(name, value));
+        status = classify_field(&classifying, name, value, graft_tokenizer_reads(name, value));
     }
     if (status == GRAFT_OK) {
-        status = publish_ignored(&settling);
+        status = publish_ignored(&classifying);
     }
     graft_model_file_free(document);
     return status;
 }
 
-static int settle_processors(struct graft_model *model, struct graft_error *error) {
+static int classify_processors(struct graft_model *model, struct graft_error *error) {
     const struct graft_rules list = graft_usual_rules("preprocessor_config.json");
     int status = GRAFT_OK;
     for (size_t i = 0; i < GRAFT_PROCESSOR_FILES && status == GRAFT_OK; i++) {
         const char *file = graft_model_processor_file(model, i);
-        status = file != NULL ? settle_document(model, model->processors.files[i], file, &list, 1, error) : GRAFT_OK;
+        status = file != NULL ? classify_document(model, model->processors.files[i], file, &list, 1, error) : GRAFT_OK;
     }
     return status;
 }
@@ -330,16 +332,16 @@ static int check_ignored(const struct graft_model *model, struct graft_error *er
     return GRAFT_OK;
 }
 
-int graft_model_settle_fields(struct graft_model *model, struct graft_error *error) {
-    int status = settle_config(model, error);
+int graft_model_classify_fields(struct graft_model *model, struct graft_error *error) {
+    int status = classify_config(model, error);
     if (status == GRAFT_OK) {
-        status = settle_generation(model, error);
+        status = classify_generation(model, error);
     }
     if (status == GRAFT_OK) {
-        status = settle_tokenizer(model, error);
+        status = classify_tokenizer(model, error);
     }
     if (status == GRAFT_OK) {
-        status = settle_processors(model, error);
+        status = classify_processors(model, error);
     }
     if (status == GRAFT_OK) {
         status = check_ignored(model, error);

@@ -11,9 +11,9 @@
 #include "library/fuse_probe.h"
 
 int graft_model_place_chains(struct graft_model *model, size_t first, struct graft_error *error) {
-    int status = first < model->fusions.count ? graft_chains_try(model, first, error) : GRAFT_OK;
-    for (size_t i = first; i < model->fusions.count && status == GRAFT_OK; i++) {
-        status = graft_chain_implement(model->fusions.items[i], model->tree, error);
+    int status = first < model->chains.count ? graft_chains_try(model, first, error) : GRAFT_OK;
+    for (size_t i = first; i < model->chains.count && status == GRAFT_OK; i++) {
+        status = graft_chain_implement(model->chains.items[i], model->tree, error);
     }
     return status;
 }
@@ -39,20 +39,20 @@ static int show(const struct graft_model *model, struct graft_fused_chain *chain
 
 static int fuse_all(struct graft_model *model, const struct graft_module_spec *specs, size_t n,
                     struct graft_error *error) {
-    size_t first = model->fusions.count;
+    size_t first = model->chains.count;
     int loaded = model->bound != NULL;
     int status = loaded ? graft_model_check_loaded(model, error) : GRAFT_OK;
     if (status == GRAFT_OK) {
-        status = graft_chains_match(model->tree, specs, n, &model->fusions, error);
+        status = graft_chains_match(model->tree, specs, n, &model->chains, error);
     }
-    for (size_t i = first; i < model->fusions.count && status == GRAFT_OK; i++) {
-        status = show(model, model->fusions.items[i], error);
+    for (size_t i = first; i < model->chains.count && status == GRAFT_OK; i++) {
+        status = show(model, model->chains.items[i], error);
     }
     if (status == GRAFT_OK && loaded) {
         status = graft_model_place_chains(model, first, error);
     }
     if (status != GRAFT_OK) {
-        graft_chains_cut(&model->fusions, first);
+        graft_chains_cut(&model->chains, first);
     }
     return status;
 }
@@ -75,17 +75,17 @@ struct search {
 
 static int visit(void *data, struct graft_node *node, struct graft_error *error) {
     struct search *search = data;
-    const struct graft_chains *fusions = &search->model->fusions;
+    const struct graft_chains *chains = &search->model->chains;
     if (node->parent == NULL || !graft_glob_fits(search->path, node->path) ||
         graft_node_find(search->model->tree->root, node->path) != node) {
         return GRAFT_OK;
     }
-    const struct graft_fused_chain *chain = graft_chains_find(fusions, node);
+    const struct graft_fused_chain *chain = graft_chains_find(chains, node);
     if (chain == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "is not fused");
     }
-    for (size_t i = 0; i < fusions->count; i++) {
-        search->wanted[i] |= fusions->items[i] == chain;
+    for (size_t i = 0; i < chains->count; i++) {
+        search->wanted[i] |= chains->items[i] == chain;
     }
     search->fits++;
     return GRAFT_OK;
@@ -106,25 +106,25 @@ static int choose(struct search *search, const char *const *paths, size_t n, str
 }
 
 static int unfuse_all(struct graft_model *model, const char *const *paths, size_t n, struct graft_error *error) {
-    struct graft_chains *fusions = &model->fusions;
-    if (fusions->count == 0) {
+    struct graft_chains *chains = &model->chains;
+    if (chains->count == 0) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, model->directory, "no module of this model was fused");
     }
-    struct search search = {.model = model, .wanted = graft_alloc(fusions->count, 1)};
+    struct search search = {.model = model, .wanted = graft_alloc(chains->count, 1)};
     if (search.wanted == NULL) {
         return graft_fail_memory(error, model->directory);
     }
-    memset(search.wanted, n == 0, fusions->count);
+    memset(search.wanted, n == 0, chains->count);
     int status = choose(&search, paths, n, error);
     size_t kept = 0;
-    for (size_t i = 0; status == GRAFT_OK && i < fusions->count; i++) {
+    for (size_t i = 0; status == GRAFT_OK && i < chains->count; i++) {
         if (search.wanted[i]) {
-            graft_chain_free(fusions->items[i]);
+            graft_chain_free(chains->items[i]);
         } else {
-            fusions->items[kept++] = fusions->items[i];
+            chains->items[kept++] = chains->items[i];
         }
     }
-    fusions->count = status == GRAFT_OK ? kept : fusions->count;
+    chains->count = status == GRAFT_OK ? kept : chains->count;
     graft_free(search.wanted);
     return status;
 }
@@ -138,12 +138,12 @@ int graft_model_unfuse_modules(struct graft_model *model, const char *const *pat
 }
 
 const struct graft_chain_info *graft_model_chain(const struct graft_model *model, size_t i) {
-    return i < model->fusions.count ? &model->fusions.items[i]->info : NULL;
+    return i < model->chains.count ? &model->chains.items[i]->info : NULL;
 }
 
 const char *graft_model_fused_by(const struct graft_model *model, const char *path) {
     const struct graft_node *node = graft_node_find(model->tree->root, path);
-    const struct graft_fused_chain *chain = node != NULL ? graft_chains_find(&model->fusions, node) : NULL;
+    const struct graft_fused_chain *chain = node != NULL ? graft_chains_find(&model->chains, node) : NULL;
     if (chain == NULL || !chain->in_place) {
         return NULL;
     }

@@ -88,7 +88,7 @@ static int wants_waiting(void *data, const struct graft_node *node) {
 }
 
 static const char *interface_of(const struct graft_fused_chain *chain, size_t i) {
-    return chain->modules[i].node->maker->cls->interface_id;
+    return chain->modules[i].node->made_by->cls->interface_id;
 }
 
 /* Whether a module that was called but has not run has its input at this address: parents reuse their memory. */
@@ -166,7 +166,7 @@ static int compare(struct graft_model *model, struct probe *probe, float *plain,
         status = run(model, &spoiling, fused, error);
     }
     if (status == GRAFT_OK && memcmp(plain, fused, TOKENS * width(model) * sizeof *plain) != 0) {
-        const struct graft_fused_module *modules = probe->chains[0]->modules;
+        const struct graft_chain_module *modules = probe->chains[0]->modules;
         status =
             graft_error_set(error, GRAFT_ERROR_USAGE, modules[0].node->path,
                             "cannot be fused with %s: results differ when they run together", modules[1].node->path);
@@ -177,7 +177,7 @@ static int compare(struct graft_model *model, struct probe *probe, float *plain,
 }
 
 int graft_chains_try(struct graft_model *model, size_t first, struct graft_error *error) {
-    struct probe probe = {model->fusions.items + first, model->fusions.count - first};
+    struct probe probe = {model->chains.items + first, model->chains.count - first};
     size_t bytes = TOKENS * width(model) * sizeof(float);
     float *plain = graft_alloc(1, bytes);
     float *fused = graft_alloc(1, bytes);

@@ -63,7 +63,7 @@ static int is_stacked(const struct graft_node *node) {
 
 static int count_users(void *data, struct graft_node *node, struct graft_error *error) {
     struct users *users = data;
-    const char *interface_id = node->maker != NULL ? node->maker->cls->interface_id : "";
+    const char *interface_id = node->made_by != NULL ? node->made_by->cls->interface_id : "";
     const struct graft_implementation *kernel =
         node->known != NULL ? graft_snapshot_kernel_of(users->snapshot, node->known->cls) : NULL;
     (void)error;

@@ -104,10 +104,10 @@ struct graft_model {
     const struct graft_implementation *attention; /* the chosen attention, of the tree's snapshot */
     const struct graft_implementation *experts;
     const struct graft_attention_implementation *attention_now; /* that of `attention`, or of a recording in progress */
-    int32_t attention_asked;     /* whether the user chose it by name, or records attention weights */
-    struct graft_chains fusions; /* chains of fused modules, in place once the model is loaded */
-    graft_json *fusion_config;   /* the option's; NULL: config.json's is used */
-    struct graft_survey survey;  /* facts about the tree */
+    int32_t attention_asked;    /* whether the user chose it by name, or records attention weights */
+    struct graft_chains chains; /* chains of fused modules, in place once the model is loaded */
+    graft_json *fusion_config;  /* the option's; NULL: config.json's is used */
+    struct graft_survey survey; /* facts about the tree */
     struct graft_published published;
     struct graft_model_note *notes; /* [n_notes] */
     size_t n_notes;
@@ -129,7 +129,7 @@ int graft_model_refuse_fields(struct graft_model *model, struct graft_error *err
 
 /* [load] Determines and publishes the use of each field of the model's files, once it is planned. Values that plugins'
  * rules refuse, and options without effect, are errors. */
-int graft_model_settle_fields(struct graft_model *model, struct graft_error *error);
+int graft_model_classify_fields(struct graft_model *model, struct graft_error *error);
 
 /* [any] Checks that checkpoint and model fit exactly: the part of graft_model_check_strict that concerns tensors. */
 int graft_model_check_tensors(const struct graft_model *model, struct graft_error *error);

@@ -137,11 +137,11 @@ static int add_list(struct collection *all, const struct graft_node *node, const
 static int is_of_load(const struct collection *all, const struct graft_node *node) {
     for (size_t i = 0; i < all->patch->n_classes; i++) {
         const struct graft_patch *element = graft_struct_at(all->patch->classes, i);
-        if (element->replacement == node->describer->cls) {
+        if (element->replacement == node->described_by->cls) {
             return 1;
         }
     }
-    return node->describer->args != NULL;
+    return node->described_by->args != NULL;
 }
 
 static int is_of_family(const struct graft_family *family, const char *class_name) {
@@ -155,10 +155,10 @@ static int is_of_family(const struct graft_family *family, const char *class_nam
 
 /* Whether a list replaces the conversions of the module's class. */
 static int is_converted(const struct collection *all, const struct graft_node *node) {
-    if (node->describer == NULL || is_of_load(all, node)) {
+    if (node->described_by == NULL || is_of_load(all, node)) {
         return 0;
     }
-    const struct conversion_list *own = list_of(all, node->describer->cls->name);
+    const struct conversion_list *own = list_of(all, node->described_by->cls->name);
     const struct conversion_list *type = list_of_type(all);
     return (own != NULL && !own->adds) || (type != NULL && !type->adds && is_of_family(all->family, class_of(node)));
 }
@@ -171,7 +171,8 @@ static int mark(void *data, struct graft_node *node, struct graft_error *error) 
 
 static int add_module(void *data, struct graft_node *node, struct graft_error *error) {
     struct collection *all = data;
-    const struct conversion_list *list = node->describer != NULL ? list_of(all, node->describer->cls->name) : NULL;
+    const struct conversion_list *list =
+        node->described_by != NULL ? list_of(all, node->described_by->cls->name) : NULL;
     if (list == NULL) {
         list = list_of(all, class_of(node));
     }

@@ -63,7 +63,7 @@ static int read_vocab_size(struct graft_model *model, struct graft_error *error)
         return GRAFT_OK;
     }
     const struct graft_node *root = model->tree->root;
-    return graft_error_set(error, root->describer->origin.plugin != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL,
+    return graft_error_set(error, root->described_by->origin.plugin != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL,
                            root->class_name, "attribute vocab_size: expected a root class to give 1 to %ld, got %lld",
                            (long)INT32_MAX, (long long)model->vocab_size);
 }
@@ -252,7 +252,7 @@ static int open_model(struct graft_model *model, struct graft_library *library,
     if (status == GRAFT_OK) {
         status = graft_model_publish(model, error);
     }
-    return status == GRAFT_OK ? graft_model_settle_fields(model, error) : status;
+    return status == GRAFT_OK ? graft_model_classify_fields(model, error) : status;
 }
 
 /* Copies the names of ignored fields, which belong to the caller, for the tokenizer that is opened later. */
@@ -393,12 +393,12 @@ static int bind_and_make(struct graft_model *model, struct graft_error *error) {
 
 /* Puts the chains in place that were asked for before the model was loaded. */
 static int place_chains(struct graft_model *model, struct graft_error *error) {
-    int status = model->fusions.count > 0 ? graft_model_check_loaded(model, error) : GRAFT_OK;
+    int status = model->chains.count > 0 ? graft_model_check_loaded(model, error) : GRAFT_OK;
     if (status == GRAFT_OK) {
         status = graft_model_place_chains(model, 0, error);
     }
     if (status != GRAFT_OK) {
-        graft_chains_cut(&model->fusions, 0);
+        graft_chains_cut(&model->chains, 0);
         unload(model);
     }
     return status;
@@ -439,7 +439,7 @@ int graft_model_load(struct graft_model *model, struct graft_error *error) {
 void graft_model_free(struct graft_model *model) {
     if (model != NULL) {
         struct graft_context *before = graft_model_begin(model);
-        graft_chains_finish(&model->fusions);
+        graft_chains_finish(&model->chains);
         graft_model_encoding_finish(&model->encoding);
         graft_arena_finish(&model->published.arena);
         graft_free(model->published.fields);

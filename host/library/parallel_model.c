@@ -82,7 +82,7 @@ static int add_module(void *data, struct graft_node *node, struct graft_error *e
 
 /* Adds a parameter and the class that converts it; ranks may have different parts of it. */
 static void add_parameter(const struct graft_binding *binding, struct graft_text *text) {
-    const struct graft_known_class *converter = binding->site != NULL ? binding->site->describer : NULL;
+    const struct graft_known_class *converter = binding->site != NULL ? binding->site->described_by : NULL;
     graft_text_add_string(text, "parameter ");
     add_name(text, binding->parameter->name);
     graft_text_printf(text, "\tmade by %s\n", converter != NULL ? converter->cls->name : "none");

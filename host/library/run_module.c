@@ -15,7 +15,7 @@
 
 static int misuse(const struct graft_node *node, const char *field, const char *expected, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "args of %s: %s: expected %s",
-                           node->maker->cls->interface_id, field, expected);
+                           node->made_by->cls->interface_id, field, expected);
 }
 
 static const void *pointer_at(const void *args, size_t offset) {
@@ -70,7 +70,7 @@ static int check_ids(const struct graft_node *node, const char *name, const int3
     for (int64_t i = 0; i < n; i++) {
         if (ids[i] < 0 || ids[i] >= limit) {
             return graft_error_set(error, GRAFT_ERROR_USAGE, node->path, "args of %s: %s: %ld is not below %lld",
-                                   node->maker->cls->interface_id, name, (long)ids[i], (long long)limit);
+                                   node->made_by->cls->interface_id, name, (long)ids[i], (long long)limit);
         }
     }
     return GRAFT_OK;
@@ -130,7 +130,7 @@ static int find_module(struct graft_model *model, const char *path, struct graft
     }
     if ((*node)->module.forward == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, (*node)->path, "cannot be run: %s",
-                               (*node)->maker == NULL ? "it is a list of modules" : "another process has it");
+                               (*node)->made_by == NULL ? "it is a list of modules" : "another process has it");
     }
     if (graft_model_fused_by(model, path) != NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, (*node)->path, "cannot be run by itself: it is in a chain");
@@ -167,7 +167,7 @@ static int find_and_run(struct graft_model *model, const char *path, const void 
     if (status != GRAFT_OK) {
         return status;
     }
-    const struct graft_interface *interface = graft_interface_find(node->maker->cls->interface_id);
+    const struct graft_interface *interface = graft_interface_find(node->made_by->cls->interface_id);
     status = interface != NULL ? check_args(model, node, interface, args, error) : check_any(node, args, error);
     return status == GRAFT_OK ? run(model, node, interface, args, error) : status;
 }

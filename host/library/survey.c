@@ -18,7 +18,7 @@ static int64_t state_bytes(const struct graft_node *node) {
     for (size_t i = 0; i < node->n_states; i++) {
         bytes += GRAFT_STATE_ARRAYS * node->states[i].state.bytes;
     }
-    return node->super != NULL && node->super->describer == node->describer ? 0 : bytes;
+    return node->super != NULL && node->super->described_by == node->described_by ? 0 : bytes;
 }
 
 static int look(void *data, struct graft_node *node, struct graft_error *error) {

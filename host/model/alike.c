@@ -75,7 +75,7 @@ static int are_same_args(const struct graft_args *a, const struct graft_args *b)
 /* Whether both modules are described and made by the same functions with the same arguments. */
 static int is_same(const struct graft_node *a, const struct graft_node *b) {
     return a->known == b->known && a->original == b->original && a->kernel_on == b->kernel_on &&
-           a->describer == b->describer && a->maker == b->maker && are_same_args(&a->args, &b->args);
+           a->described_by == b->described_by && a->made_by == b->made_by && are_same_args(&a->args, &b->args);
 }
 
 static int has_room(const struct builder *builder, const struct alike *alike) {

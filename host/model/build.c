@@ -32,19 +32,19 @@ static int choose_class(const struct builder *builder, struct graft_node *node,
     node->original = node->known != original ? original : NULL;
     node->kernel_on = stacked->kernel != NULL && built != original ? built : NULL;
     node->class_name = node->known->cls->name;
-    node->describer = built;
-    node->maker = node->known;
+    node->described_by = built;
+    node->made_by = node->known;
     if ((built->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0 && built->cls->base == NULL) {
-        node->describer = built->cls->describe != NULL ? built : original;
-        node->maker = stacked->kernel == NULL && built->cls->forward == NULL ? original : node->known;
+        node->described_by = built->cls->describe != NULL ? built : original;
+        node->made_by = stacked->kernel == NULL && built->cls->forward == NULL ? original : node->known;
     }
-    int status = inherit(snapshot, graft_snapshot_describer, &node->describer, error);
-    return status == GRAFT_OK ? inherit(snapshot, graft_snapshot_maker, &node->maker, error) : status;
+    int status = inherit(snapshot, graft_snapshot_describing_class, &node->described_by, error);
+    return status == GRAFT_OK ? inherit(snapshot, graft_snapshot_creating_class, &node->made_by, error) : status;
 }
 
 /* Whether a replacement describes a child of the class that it replaces, which then means the original class. */
 static int means_original(const struct graft_node *parent, const char *class_name) {
-    return parent != NULL && parent->original != NULL && parent->describer != parent->original &&
+    return parent != NULL && parent->original != NULL && parent->described_by != parent->original &&
            strcmp(parent->original->cls->name, class_name) == 0;
 }
 
@@ -129,7 +129,7 @@ int graft_builder_add_child(struct builder *builder, struct graft_node *parent, 
         return graft_fail_memory(error, parent != NULL ? parent->path : name);
     }
     struct graft_node *owner = builder->describing;
-    const char *asking = owner != NULL ? builder->describer->origin.plugin : family_plugin(builder);
+    const char *asking = owner != NULL ? builder->describing_class->origin.plugin : family_plugin(builder);
     const char *stand_in = owner != NULL && asking == NULL ? stand_in_for(builder, info->class_name) : NULL;
     char alias[GRAFT_NAME_BYTES];
     struct graft_module_place place = {

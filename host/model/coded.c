@@ -23,7 +23,7 @@ struct graft_node_memory {
 
 static int refuse(const struct builder *builder, const char *what, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_PLUGIN, builder->describing->path, "%s describes a coded parameter %s",
-                           builder->describer->cls->name, what);
+                           builder->describing_class->cls->name, what);
 }
 
 static const struct graft_parameter_info *tensor_at(const struct graft_coded_info *info, int32_t i) {

@@ -23,7 +23,7 @@ enum { MAX_SOURCES = 64, MAX_STATES = 1 << 20, MAX_NAME = 256 };
 static const int64_t MAX_STATE_BYTES = INT64_C(1) << 40; /* of one state, so that the sum of all fits */
 
 static int refuse(const struct builder *builder, struct graft_error *error, const char *what, const char *name) {
-    const struct graft_known_class *known = builder->describer;
+    const struct graft_known_class *known = builder->describing_class;
     return graft_error_set(error, known->origin.plugin != NULL ? GRAFT_ERROR_PLUGIN : GRAFT_ERROR_MODEL,
                            builder->describing->path, "%s describes %s \"%s\"", known->cls->name, what,
                            name != NULL ? name : "(null)");
@@ -262,8 +262,8 @@ int graft_builder_check_arguments(const struct builder *builder, const char *wha
     }
     return graft_error_set(error, GRAFT_ERROR_PLUGIN, builder->describing->path,
                            "%s describes %s%s: argument %s: expected %s, as %s asks for, got %s",
-                           builder->describer->cls->name, what, name, fault->name, kinds[fault->kind], interface_id,
-                           given != NULL ? kinds[given->kind] : "none");
+                           builder->describing_class->cls->name, what, name, fault->name, kinds[fault->kind],
+                           interface_id, given != NULL ? kinds[given->kind] : "none");
 }
 
 static int on_child(void *data, const struct graft_child_info *info, struct graft_error *error) {
@@ -377,7 +377,8 @@ static int on_elsewhere(void *data, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
     builder->n_by_place++;
-    if ((builder->describer->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0 || node->describer != builder->describer) {
+    if ((builder->describing_class->cls->flags & GRAFT_CLASS_CALLS_SUPER) == 0 ||
+        node->described_by != builder->describing_class) {
         return refuse(builder, error, "as elsewhere what only a class that calls super may:", node->name);
     }
     if (node->n_children > 0 || node->n_parameters > 0 || node->n_states > 0) {
@@ -415,7 +416,7 @@ static const char *on_activation_class(void *data, const char *name) {
 
 /* Blames the innermost description that failed. */
 static int failed(struct builder *builder, const struct graft_node *node, int status, struct graft_error *error) {
-    const struct graft_known_class *known = builder->describer;
+    const struct graft_known_class *known = builder->describing_class;
     const char *plugin = known->origin.plugin;
     int code = graft_error_complete(error, status, node->path,
                                     "describe of %s%s%s failed with status %d and recorded no error", known->cls->name,
@@ -430,10 +431,11 @@ static int failed(struct builder *builder, const struct graft_node *node, int st
 
 int graft_builder_run_describe(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                struct graft_error *error) {
-    const struct graft_class *cls = builder->describer->cls;
+    const struct graft_class *cls = builder->describing_class->cls;
     builder->sink = sink;
     builder->n_by_place += (cls->flags & GRAFT_CLASS_SAME_ANYWHERE) == 0;
-    const struct graft_plugin_call task = {"describe", node->path, cls->name, builder->describer->origin.plugin, NULL};
+    const struct graft_plugin_call task = {"describe", node->path, cls->name, builder->describing_class->origin.plugin,
+                                           NULL};
     const struct graft_crash_context before = graft_crash_context_begin(&task);
     const struct graft_args *lent_args = graft_lend_args(&node->args);
     const struct graft_sink *lent_sink = graft_lend_sink(sink);
@@ -491,7 +493,7 @@ static const char *on_adapter_tensor_name(void *data, const char *name) {
 struct graft_sink graft_builder_sink(struct builder *builder, const struct graft_node *node, const char *config_path) {
     return (struct graft_sink){
         .struct_size = sizeof(struct graft_sink),
-        .super_flags = node->super != NULL ? node->super->maker->cls->flags : 0,
+        .super_flags = node->super != NULL ? node->super->made_by->cls->flags : 0,
         .path = node->path,
         .data = builder,
         .parameter = on_parameter,
@@ -524,16 +526,16 @@ size_t graft_builder_max_nodes(const struct builder *builder) {
 
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error) {
     struct graft_node *outer = builder->describing;
-    const struct graft_known_class *outer_describer = builder->describer;
+    const struct graft_known_class *outer_class = builder->describing_class;
     const struct graft_sink *outer_sink = builder->sink;
     char config_path[GRAFT_NAME_BYTES];
     graft_join_config_path(node, 0, config_path);
     const struct graft_sink sink = graft_builder_sink(builder, node, config_path);
-    if (node->describer->cls->describe == NULL) {
+    if (node->described_by->cls->describe == NULL) {
         return GRAFT_OK;
     }
     builder->describing = node;
-    builder->describer = node->describer;
+    builder->describing_class = node->described_by;
     builder->depth++;
     builder->tree->n_nodes++;
     int status = GRAFT_OK;
@@ -547,13 +549,13 @@ int graft_builder_describe(struct builder *builder, struct graft_node *node, str
                                  builder->options->max_nodes, node->path);
     } else {
         status = graft_builder_run_describe(builder, node, &sink, error);
-        if (status == GRAFT_OK && node->maker != node->describer) {
-            status = graft_builder_keep_for_maker(builder, node, &sink, error);
+        if (status == GRAFT_OK && node->made_by != node->described_by) {
+            status = graft_builder_keep_for_create(builder, node, &sink, error);
         }
     }
     builder->depth--;
     builder->describing = outer;
-    builder->describer = outer_describer;
+    builder->describing_class = outer_class;
     builder->sink = outer_sink;
     return status;
 }

@@ -22,9 +22,9 @@ struct builder {
     struct graft_assignment *assignment; /* counts what replacements do; or NULL */
     const struct fusions *fusions;       /* found in a tree without replacements; or NULL */
     struct graft_tree *tree;
-    struct graft_node *describing;             /* the module whose `describe` runs; NULL at the root */
-    const struct graft_known_class *describer; /* the class whose `describe` runs */
-    const struct graft_sink *sink;             /* the sink of that description */
+    struct graft_node *describing;                    /* the module whose `describe` runs; NULL at the root */
+    const struct graft_known_class *describing_class; /* the class whose `describe` runs */
+    const struct graft_sink *sink;                    /* the sink of that description */
     int32_t depth;
     int32_t blamed; /* 1: a description failed, and the error names its class */
     /* What so far depended on where modules are: resolutions and descriptions that may differ at another path. */
@@ -46,7 +46,7 @@ size_t graft_builder_max_nodes(const struct builder *builder);
 /* Runs the description of the node's class. */
 int graft_builder_describe(struct builder *builder, struct graft_node *node, struct graft_error *error);
 
-/* Runs `describe` of builder->describer at the node, and blames it if it fails. */
+/* Runs `describe` of builder->describing_class at the node, and blames it if it fails. */
 int graft_builder_run_describe(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
                                struct graft_error *error);
 
@@ -59,10 +59,10 @@ void graft_builder_ignore_structure(struct graft_sink *sink);
 /* Implements `keep` of a sink, whose data is the builder. */
 void *graft_builder_keep(void *data, int64_t bytes, struct graft_error *error);
 
-/* If the class that makes the node is not the one that described it, runs the maker's `describe` too, only for what it
- * keeps. `sink` is the sink of the first description. */
-int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
-                                 struct graft_error *error);
+/* If the class that creates the node is not the one that described it, runs that class's `describe` too, only for what
+ * it keeps. `sink` is the sink of the first description. */
+int graft_builder_keep_for_create(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
+                                  struct graft_error *error);
 
 /* Checks that arguments have what the interface says parents give. Plugins' own interfaces are not checked. */
 int graft_builder_check_arguments(const struct builder *builder, const char *what, const char *name,

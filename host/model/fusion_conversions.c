@@ -65,7 +65,7 @@ static int collide(const struct site *mine, const struct graft_node *node, struc
 
 static int compare(void *data, struct graft_node *node, struct graft_error *error) {
     const struct site *mine = data;
-    if (node->describer == NULL || node == mine->node || graft_nodes_share_tensors(node, mine->node)) {
+    if (node->described_by == NULL || node == mine->node || graft_nodes_share_tensors(node, mine->node)) {
         return GRAFT_OK;
     }
     const struct graft_conversion *conversion;

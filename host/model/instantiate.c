@@ -47,18 +47,18 @@ struct graft_build graft_node_build(struct graft_node *node, const struct graft_
 
 /* Adds the class to an error of config.json, which does not say which class read the field. */
 static int failed(const struct graft_node *node, const struct graft_tree *tree, int status, struct graft_error *error) {
-    const struct graft_known_class *maker = node->maker;
-    const char *plugin = maker->origin.plugin;
-    int code = graft_error_complete(error, status, node->path,
-                                    "create of %s%s%s failed with status %d and recorded no error", maker->cls->name,
-                                    plugin != NULL ? " of plugin " : "", plugin != NULL ? plugin : "", status);
-    graft_node_blame(node, maker, tree->config, error);
+    const struct graft_known_class *cls = node->made_by;
+    const char *plugin = cls->origin.plugin;
+    int code =
+        graft_error_complete(error, status, node->path, "create of %s%s%s failed with status %d and recorded no error",
+                             cls->cls->name, plugin != NULL ? " of plugin " : "", plugin != NULL ? plugin : "", status);
+    graft_node_blame(node, cls, tree->config, error);
     return code;
 }
 
 static int create(struct graft_node *node, const struct graft_tree *tree, const struct graft_host *host,
                   struct graft_error *error) {
-    const struct graft_class *maker = node->maker->cls;
+    const struct graft_class *cls = node->made_by->cls;
     void *instance = NULL;
     struct graft_build build = graft_node_build(node, tree, host);
     build.super = node->super != NULL ? &node->super->module : NULL;
@@ -67,13 +67,13 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
     if (status != GRAFT_OK) {
         return failed(node, tree, status, error);
     }
-    if (maker->create == NULL) {
+    if (cls->create == NULL) {
         instance = node->super != NULL ? &node->super->module : NULL;
     } else {
-        const struct graft_plugin_call task = {"create", node->path, maker->name, node->maker->origin.plugin, NULL};
+        const struct graft_plugin_call task = {"create", node->path, cls->name, node->made_by->origin.plugin, NULL};
         const struct graft_crash_context before = graft_crash_context_begin(&task);
         const struct graft_build *lent = graft_lend_build(&build);
-        status = maker->create(maker, lent, &instance, error);
+        status = cls->create(cls, lent, &instance, error);
         graft_take_back(lent);
         graft_crash_context_end(before);
         status = status == GRAFT_OK ? error->code : status;
@@ -82,7 +82,7 @@ static int create(struct graft_node *node, const struct graft_tree *tree, const 
         }
     }
     node->module = (struct graft_module){
-        sizeof node->module, 0, node->path, node->class_name, maker->forward, instance, node->maker->origin.plugin};
+        sizeof node->module, 0, node->path, node->class_name, cls->forward, instance, node->made_by->origin.plugin};
     return GRAFT_OK;
 }
 
@@ -109,12 +109,12 @@ int graft_tree_instantiate(struct graft_tree *tree, const struct graft_host *hos
 
 static void destroy(struct graft_node *node) {
     if (node->module.forward != NULL) {
-        const struct graft_class *maker = node->maker->cls;
-        if (maker->create != NULL && maker->destroy != NULL && node->module.instance != NULL) {
-            const struct graft_plugin_call task = {"destroy", node->path, maker->name, node->maker->origin.plugin,
+        const struct graft_class *cls = node->made_by->cls;
+        if (cls->create != NULL && cls->destroy != NULL && node->module.instance != NULL) {
+            const struct graft_plugin_call task = {"destroy", node->path, cls->name, node->made_by->origin.plugin,
                                                    NULL};
             const struct graft_crash_context before = graft_crash_context_begin(&task);
-            maker->destroy(node->module.instance);
+            cls->destroy(node->module.instance);
             graft_crash_context_end(before);
         }
         memset(&node->module, 0, sizeof node->module);

@@ -92,7 +92,7 @@ int graft_join_find(struct builder *builder, const char *name, struct graft_node
     const struct graft_conversion *conversion = owner != NULL && builder->assignment != NULL &&
                                                         !builder->options->without_replacements && facts != NULL &&
                                                         facts->tensor != NULL
-                                                    ? find_conversion(owner->describer->cls, name)
+                                                    ? find_conversion(owner->described_by->cls, name)
                                                     : NULL;
     int is_unused = 0;
     int status = conversion != NULL ? find_use(builder, owner, conversion, &is_unused, error) : GRAFT_OK;
@@ -122,7 +122,7 @@ void graft_join_explain(const struct graft_node *node, struct graft_error *error
     enum { NAMED = 4 };
     const struct graft_node *owner = node->parent;
     const struct graft_conversion *conversion =
-        owner != NULL && owner->describer != NULL ? find_conversion(owner->describer->cls, node->name) : NULL;
+        owner != NULL && owner->described_by != NULL ? find_conversion(owner->described_by->cls, node->name) : NULL;
     if (conversion == NULL || error == NULL ||
         (strstr(error->source, node->path) == NULL && strstr(error->message, node->path) == NULL)) {
         return;

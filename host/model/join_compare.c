@@ -17,9 +17,10 @@ static int is_same_parameter(const struct graft_parameter *a, const struct graft
 /* Whether two descriptions are equal. What a kernel's class keeps is not compared, as it depends on the class that the
  * kernel runs. */
 static int is_same(const struct graft_node *a, const struct graft_node *b) {
-    int same = a->n_parameters == b->n_parameters &&
-               (a->maker != a->describer || (a->kept_bytes == b->kept_bytes &&
-                                             (a->kept_bytes == 0 || memcmp(a->kept, b->kept, a->kept_bytes) == 0)));
+    int same =
+        a->n_parameters == b->n_parameters &&
+        (a->made_by != a->described_by ||
+         (a->kept_bytes == b->kept_bytes && (a->kept_bytes == 0 || memcmp(a->kept, b->kept, a->kept_bytes) == 0)));
     same = same && graft_node_same_coded(a, b);
     for (size_t i = 0; same && i < a->n_parameters; i++) {
         same = is_same_parameter(a->parameters[i], b->parameters[i]);
@@ -31,17 +32,17 @@ static int is_same(const struct graft_node *a, const struct graft_node *b) {
 static int describe_part(struct builder *builder, struct graft_node *node, const char *config_path,
                          struct graft_error *error) {
     struct graft_node *outer = builder->describing;
-    const struct graft_known_class *outer_describer = builder->describer;
+    const struct graft_known_class *outer_class = builder->describing_class;
     const struct graft_sink *outer_sink = builder->sink;
     const size_t n_parameters = builder->tree->n_parameters;
     struct graft_sink sink = graft_builder_sink(builder, node, config_path);
     graft_builder_ignore_structure(&sink);
     builder->describing = node;
-    builder->describer = node->describer;
+    builder->describing_class = node->described_by;
     int status = graft_builder_run_describe(builder, node, &sink, error);
     builder->tree->n_parameters = n_parameters;
     builder->describing = outer;
-    builder->describer = outer_describer;
+    builder->describing_class = outer_class;
     builder->sink = outer_sink;
     return status;
 }
@@ -60,8 +61,8 @@ int graft_join_compare_parts(struct builder *builder, struct graft_node *node, c
         }
         part->known = node->known;
         part->original = node->original;
-        part->describer = node->describer;
-        part->maker = node->maker;
+        part->described_by = node->described_by;
+        part->made_by = node->made_by;
         part->wrapper = node; /* marks the part as joined */
         graft_join_config_path(node, i, config_path);
         status = describe_part(builder, part, config_path, error);

@@ -49,7 +49,7 @@ static const char *find_tensors(const struct joining *joining, const char *name)
 /* Whether a conversion of the owner's class makes the parameter. */
 static int is_made(const struct joining *joining, const char *name) {
     const struct graft_node_join *join = joining->join;
-    const struct graft_class *cls = join->owner->describer->cls;
+    const struct graft_class *cls = join->owner->described_by->cls;
     for (int32_t i = 0; i < cls->n_conversions; i++) {
         const struct graft_conversion *conversion = graft_class_conversion(cls, i);
         for (int32_t k = 0; k < conversion->n_targets; k++) {
@@ -64,7 +64,7 @@ static int is_made(const struct joining *joining, const char *name) {
 }
 
 /* Whether some parts may lack the parameter, as only keys and values have scales for their cache. */
-static int may_be_of_some(const struct graft_parameter *parameter) {
+static int parts_may_lack(const struct graft_parameter *parameter) {
     return parameter->init == GRAFT_INIT_ABSENT && parameter->join.kind == GRAFT_JOIN_EACH &&
            (parameter->flags & GRAFT_PARAMETER_ANY_LENGTH) != 0;
 }
@@ -132,7 +132,7 @@ static int are_equal(struct joining *joining, const char *name) {
 
 /* Whether the tensors found can be joined; if not, records the reason. */
 static int fits(struct joining *joining, const struct graft_parameter *parameter, const char *name) {
-    if (!may_be_of_some(parameter) && !is_complete(joining, name)) {
+    if (!parts_may_lack(parameter) && !is_complete(joining, name)) {
         return 0;
     }
     switch (parameter->join.kind) {

@@ -10,7 +10,7 @@ enum { MAX_KEPT = 1 << 20 };
 void *graft_builder_keep(void *data, int64_t bytes, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
-    const char *name = builder->describer->cls->name;
+    const char *name = builder->describing_class->cls->name;
     if (error->code != GRAFT_OK) {
         return NULL;
     }
@@ -111,19 +111,19 @@ static int ignore_coded(void *data, const struct graft_coded_info *info, struct 
     return GRAFT_OK;
 }
 
-int graft_builder_keep_for_maker(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
-                                 struct graft_error *error) {
+int graft_builder_keep_for_create(struct builder *builder, struct graft_node *node, const struct graft_sink *sink,
+                                  struct graft_error *error) {
     struct graft_sink keeping = *sink;
     keeping.parameter = ignore_parameter;
     keeping.coded = ignore_coded;
     graft_builder_ignore_structure(&keeping);
     const struct graft_known_class *keeper = NULL;
-    int status = graft_snapshot_describer(builder->options->snapshot, node->maker, &keeper, error);
-    if (status != GRAFT_OK || keeper == node->describer) {
+    int status = graft_snapshot_describing_class(builder->options->snapshot, node->made_by, &keeper, error);
+    if (status != GRAFT_OK || keeper == node->described_by) {
         return status;
     }
     graft_free(node->kept);
     node->kept = NULL;
-    builder->describer = keeper;
+    builder->describing_class = keeper;
     return keeper != NULL ? graft_builder_run_describe(builder, node, &keeping, error) : GRAFT_OK;
 }

@@ -90,7 +90,7 @@ struct graft_derived *graft_node_derive(struct graft_node *node, size_t n) {
 }
 
 const char *graft_node_renamed(const struct graft_node *node, const char *name, size_t i) {
-    const struct graft_class *cls = node->describer->cls;
+    const struct graft_class *cls = node->described_by->cls;
     for (int32_t k = 0; k < cls->n_conversions; k++) {
         const struct graft_conversion *conversion = graft_class_conversion(cls, k);
         if (conversion->n_operations == 0 && strcmp(conversion->targets[0], name) == 0 && i-- == 0) {

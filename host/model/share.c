@@ -87,7 +87,7 @@ int graft_builder_share(void *data, const char *name, int32_t of, const struct g
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path,
                                "%s describes a share of \"%s\" that is none: expected a module of its own, outputs or "
                                "inputs, and a Slice with `of`",
-                               builder->describer->cls->name, name != NULL ? name : "(null)");
+                               builder->describing_class->cls->name, name != NULL ? name : "(null)");
     }
     builder->n_shares++;
     if (graft_grow(&node->shares, &node->shares_capacity, node->n_shares, sizeof *node->shares) != 0) {
@@ -109,7 +109,7 @@ static const char *what(const struct sharing *sharing) {
 static int refuse_unknown(const struct sharing *sharing, const char *name, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_USAGE, sharing->path,
                            "%s cannot be divided in %lld: %s does not say how they lie in \"%s\"", what(sharing),
-                           (long long)sharing->share->slice.of, sharing->node->describer->cls->name, name);
+                           (long long)sharing->share->slice.of, sharing->node->described_by->cls->name, name);
 }
 
 static int refuse_step(const struct sharing *sharing, const char *name, int64_t step, struct graft_error *error) {

@@ -36,7 +36,8 @@ int graft_builder_conversion(void *data, const struct graft_conversion *conversi
     struct graft_node *node = builder->describing;
     builder->n_by_place++; /* a conversion is the node's own */
     const struct graft_place module = {.file = node->path, .index = -1};
-    const struct graft_place described = {.parent = &module, .field = builder->describer->cls->name, .index = -1};
+    const struct graft_place described = {
+        .parent = &module, .field = builder->describing_class->cls->name, .index = -1};
     const struct graft_place place = {
         .parent = &described, .field = "conversions", .index = (int32_t)node->n_conversions};
     int status = check(&place, node, conversion, error);
@@ -55,7 +56,7 @@ int graft_builder_conversion(void *data, const struct graft_conversion *conversi
 int graft_builder_super(void *data, const struct graft_args *more, struct graft_error *error) {
     struct builder *builder = data;
     struct graft_node *node = builder->describing;
-    const struct graft_class *cls = builder->describer->cls;
+    const struct graft_class *cls = builder->describing_class->cls;
     if (node->super == NULL || !graft_args_valid(more)) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, node->path, "%s describes its super: %s", cls->name,
                                node->super == NULL ? "it calls none" : "invalid arguments");

@@ -15,7 +15,7 @@
 
 /* The number of the class's own conversions; 0 if a registered list replaces them. */
 static size_t class_conversions(const struct graft_node *node) {
-    return node->describer != NULL && !node->is_converted ? (size_t)node->describer->cls->n_conversions : 0;
+    return node->described_by != NULL && !node->is_converted ? (size_t)node->described_by->cls->n_conversions : 0;
 }
 
 const struct graft_conversion *graft_node_conversion(const struct graft_node *node, size_t i) {
@@ -25,7 +25,7 @@ const struct graft_conversion *graft_node_conversion(const struct graft_node *no
     i -= node->n_conversions;
     size_t n = class_conversions(node);
     if (i < n) {
-        return graft_class_conversion(node->describer->cls, (int32_t)i);
+        return graft_class_conversion(node->described_by->cls, (int32_t)i);
     }
     return i - n < node->n_derived ? &node->derived[i - n]->conversion : NULL;
 }
@@ -48,7 +48,7 @@ struct graft_node *graft_node_find(struct graft_node *from, const char *path) {
 }
 
 int graft_node_has_interface(const struct graft_node *node, const char *interface_id) {
-    return node != NULL && node->known != NULL && strcmp(node->maker->cls->interface_id, interface_id) == 0;
+    return node != NULL && node->known != NULL && strcmp(node->made_by->cls->interface_id, interface_id) == 0;
 }
 
 static const struct graft_node *outermost(const struct graft_node *node) {

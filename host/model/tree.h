@@ -70,15 +70,15 @@ struct graft_coded_parameter;
 struct graft_node_memory;
 
 struct graft_node {
-    const char *name;                          /* "q_proj"; "" for the root. Points into `path` */
-    const char *path;                          /* "model.layers.0.self_attn.q_proj"; allocated with the struct */
-    const char *class_name;                    /* "Linear"; "ModuleList" or "Sequential" for a list */
-    const struct graft_known_class *known;     /* the class built here; NULL for a list */
-    const struct graft_known_class *original;  /* the class that it replaces, or NULL */
-    const struct graft_known_class *kernel_on; /* the replacement that the kernel `known` runs; or NULL */
-    const struct graft_known_class *describer; /* the class whose `describe` and conversions apply */
-    const struct graft_known_class *maker;     /* the class whose `create`, `destroy` and `forward` apply */
-    struct graft_args args;                    /* copies of the parent's arguments and of a fused class's own */
+    const char *name;                             /* "q_proj"; "" for the root. Points into `path` */
+    const char *path;                             /* "model.layers.0.self_attn.q_proj"; allocated with the struct */
+    const char *class_name;                       /* "Linear"; "ModuleList" or "Sequential" for a list */
+    const struct graft_known_class *known;        /* the class built here; NULL for a list */
+    const struct graft_known_class *original;     /* the class that it replaces, or NULL */
+    const struct graft_known_class *kernel_on;    /* the replacement that the kernel `known` runs; or NULL */
+    const struct graft_known_class *described_by; /* the class whose `describe` and conversions apply */
+    const struct graft_known_class *made_by;      /* the class whose `create`, `destroy` and `forward` apply */
+    struct graft_args args;                       /* copies of the parent's arguments and of a fused class's own */
     struct graft_node *parent;
     struct graft_node **children; /* children, without `super` */
     size_t n_children;
@@ -103,7 +103,7 @@ struct graft_node {
     struct graft_node_share *shares; /* declared shares of modules below, or of its super */
     size_t n_shares;
     size_t shares_capacity;
-    void *kept; /* what the maker's `describe` keeps for its `create`; or NULL */
+    void *kept; /* what the `describe` of `made_by` keeps for its `create`; or NULL */
     size_t kept_bytes;
     struct graft_parameter **parameters;
     size_t n_parameters;

@@ -210,7 +210,7 @@ int graft_conversion_values(struct conversion_site *site, struct conversion_use 
         .config = site->config,
         .place = site->node->path,
         .module = site->node->path,
-        .plugin = site->node->describer != NULL ? site->node->describer->origin.plugin : NULL,
+        .plugin = site->node->described_by != NULL ? site->node->described_by->origin.plugin : NULL,
         .sources = site->lookup->sources,
         .operations = conversion->operations,
         .n_operations = conversion->n_operations,

@@ -78,7 +78,7 @@ static const char *unnamed(const char *problem, const char *name) {
  * target. */
 static const struct graft_conversion *conversion_to(const struct graft_parameter *parameter) {
     for (const struct graft_node *node = parameter->node; node != NULL; node = node->parent) {
-        const struct graft_class *cls = node->describer != NULL ? node->describer->cls : NULL;
+        const struct graft_class *cls = node->described_by != NULL ? node->described_by->cls : NULL;
         size_t length = strlen(node->path);
         const char *target = parameter->name + length + (length > 0);
         for (int32_t i = 0; cls != NULL && i < cls->n_conversions; i++) {

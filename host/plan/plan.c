@@ -9,8 +9,8 @@
 #include "base/regex.h"
 #include "plan/absent.h"
 #include "plan/convert.h"
-#include "plan/elsewhere.h"
 #include "plan/fit.h"
+#include "plan/remote_parameters.h"
 #include "plan/source_list.h"
 
 struct planner {

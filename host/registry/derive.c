@@ -66,12 +66,12 @@ static int find(const struct graft_snapshot *snapshot, const struct graft_known_
                                                 "base of %s: its bases go round in a circle", known->cls->name);
 }
 
-int graft_snapshot_describer(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
-                             const struct graft_known_class **describer, struct graft_error *error) {
-    return find(snapshot, known, describes, describer, error);
+int graft_snapshot_describing_class(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                                    const struct graft_known_class **describing, struct graft_error *error) {
+    return find(snapshot, known, describes, describing, error);
 }
 
-int graft_snapshot_maker(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
-                         const struct graft_known_class **maker, struct graft_error *error) {
-    return find(snapshot, known, makes, maker, error);
+int graft_snapshot_creating_class(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                                  const struct graft_known_class **creating, struct graft_error *error) {
+    return find(snapshot, known, makes, creating, error);
 }

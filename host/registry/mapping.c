@@ -203,9 +203,9 @@ static void view_finish(struct view *view) {
     graft_snapshot_release(view->snapshot);
 }
 
-int graft_snapshot_describers(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
-                              const struct graft_class *describers[GRAFT_MAX_STACK], size_t *n,
-                              struct graft_error *error) {
+int graft_snapshot_describing_classes(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
+                                      const struct graft_class *describing[GRAFT_MAX_STACK], size_t *n,
+                                      struct graft_error *error) {
     const struct graft_known_family *family = NULL;
     const struct graft_known_class *original = NULL;
     struct stack found;
@@ -223,14 +223,14 @@ int graft_snapshot_describers(const struct graft_snapshot *snapshot, const char 
     for (size_t i = 0; i < found.n && status == GRAFT_OK; i++) {
         const struct graft_known_class *known = found.items[i].known;
         if (known->cls->describe != NULL && graft_rule_fits(found.items[i].rule, original)) {
-            describers[(*n)++] = known->cls;
+            describing[(*n)++] = known->cls;
             original_describes = graft_known_calls_super(known);
         }
     }
     if (status == GRAFT_OK && original_describes) {
-        status = graft_snapshot_describer(snapshot, original, &original, error);
+        status = graft_snapshot_describing_class(snapshot, original, &original, error);
         if (status == GRAFT_OK && original != NULL) {
-            describers[(*n)++] = original->cls;
+            describing[(*n)++] = original->cls;
         }
     }
     return status;

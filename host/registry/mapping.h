@@ -25,9 +25,9 @@ int graft_snapshot_with_patches(const struct graft_snapshot *snapshot, const str
 /* The classes whose descriptions and conversions apply at modules of the host's class `name`, in models of a type,
  * outermost first; `n` is 0 for an unknown name. Replacements that are limited to some paths are left out. Two plugins
  * without an order are an error. */
-int graft_snapshot_describers(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
-                              const struct graft_class *describers[GRAFT_MAX_STACK], size_t *n,
-                              struct graft_error *error);
+int graft_snapshot_describing_classes(const struct graft_snapshot *snapshot, const char *name, const char *model_type,
+                                      const struct graft_class *describing[GRAFT_MAX_STACK], size_t *n,
+                                      struct graft_error *error);
 
 int graft_registry_enter(struct graft_registry *registry, struct graft_scope **scope, struct graft_error *error);
 void graft_registry_leave(struct graft_registry *registry, struct graft_scope *scope_take);

@@ -101,10 +101,10 @@ int graft_snapshot_read_all(const struct graft_snapshot *snapshot, struct graft_
 /* [any] The class whose `describe`, or whose `create`, `destroy` and `forward`, apply to modules of a class: the class
  * itself or its nearest base that has them; NULL if none has. An unknown base, a base of another interface, and a
  * circle of bases are errors. */
-int graft_snapshot_describer(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
-                             const struct graft_known_class **describer, struct graft_error *error);
-int graft_snapshot_maker(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
-                         const struct graft_known_class **maker, struct graft_error *error);
+int graft_snapshot_describing_class(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                                    const struct graft_known_class **describing, struct graft_error *error);
+int graft_snapshot_creating_class(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                                  const struct graft_known_class **creating, struct graft_error *error);
 
 /* [any] The class from which a class is derived, or NULL. */
 const struct graft_known_class *graft_snapshot_base(const struct graft_snapshot *snapshot,

@@ -193,9 +193,9 @@ int graft_journal_add_origin(struct journal *journal, const struct journal *stor
 int graft_journal_class_at(const struct graft_tree *tree, const struct graft_node *node, struct journal_class *cls) {
     const struct graft_known_class *replacement = node->kernel_on != NULL ? node->kernel_on : node->known;
     const struct graft_known_class *original = node->original;
-    if (original == NULL || node->describer->cls->describe == NULL ||
-        graft_snapshot_describer(tree->snapshot, original, &original, NULL) != GRAFT_OK ||
-        node->describer == original) {
+    if (original == NULL || node->described_by->cls->describe == NULL ||
+        graft_snapshot_describing_class(tree->snapshot, original, &original, NULL) != GRAFT_OK ||
+        node->described_by == original) {
         return 0;
     }
     *cls = (struct journal_class){replacement->cls->name, node->original->cls->name, replacement->origin.plugin};

@@ -102,11 +102,11 @@ static void look_in(const struct graft_class *cls, struct journal_use *use) {
 
 static int look_at_node(void *data, struct graft_node *node, struct graft_error *error) {
     struct journal_use *use = data;
-    const struct graft_known_class *describer = node->describer;
+    const struct graft_known_class *known = node->described_by;
     (void)error;
-    if (describer != NULL && use->operation == NULL &&
-        strcmp(describer->origin.plugin != NULL ? describer->origin.plugin : "(none)", use->plugin) == 0) {
-        look_in(describer->cls, use);
+    if (known != NULL && use->operation == NULL &&
+        strcmp(known->origin.plugin != NULL ? known->origin.plugin : "(none)", use->plugin) == 0) {
+        look_in(known->cls, use);
     }
     return GRAFT_OK;
 }

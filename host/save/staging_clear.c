@@ -33,7 +33,7 @@ int graft_save_folder_lock(const char *path) {
 }
 
 /* The process id in a name of the form PREFIX PID-NUMBER; 0 for any other name. */
-static pid_t maker_of(const char *name, const char *prefix) {
+static pid_t process_of(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
     if (strncmp(name, prefix, length) != 0) {
         return 0;
@@ -75,8 +75,8 @@ void graft_save_staging_clear(const char *final, struct graft_text *cleared) {
     char *prefix = graft_format("%s.tmp-", slash != NULL ? slash + 1 : final);
     DIR *stream = parent != NULL && prefix != NULL ? opendir(parent) : NULL;
     for (const struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
-        pid_t maker = maker_of(entry->d_name, prefix);
-        char *path = maker > 0 && !is_alive(maker) ? graft_path_join(parent, entry->d_name) : NULL;
+        pid_t process = process_of(entry->d_name, prefix);
+        char *path = process > 0 && !is_alive(process) ? graft_path_join(parent, entry->d_name) : NULL;
         if (path != NULL) {
             clear_one(path, cleared);
         }

@@ -161,7 +161,7 @@ static int require(struct graft_reading *reading, const char *name, const graft_
                : graft_fault_set(reading->fault, 400, "missing_required_parameter", name, "%s: is missing", name);
 }
 
-static int settle_prompt(struct graft_reading *reading) {
+static int check_prompt(struct graft_reading *reading) {
     const struct graft_request *request = reading->request;
     switch (request->kind) {
     case GRAFT_REQUEST_CHAT:
@@ -181,10 +181,10 @@ static int settle_prompt(struct graft_reading *reading) {
     }
 }
 
-int graft_request_settle(struct graft_reading *reading) {
+int graft_request_complete(struct graft_reading *reading) {
     struct graft_request *request = reading->request;
     struct graft_generation *generation = &request->generation;
-    if (settle_prompt(reading) != 0) {
+    if (check_prompt(reading) != 0) {
         return -1;
     }
     if (request->adapter == NULL && reading->context->n_adapters > 0) {

@@ -23,6 +23,6 @@ graft_field_reader graft_read_model, graft_read_stop, graft_read_stop_ids, graft
     graft_read_tools, graft_read_tool_choice;
 
 /* Checks and completes the fields together, after all were read. */
-int graft_request_settle(struct graft_reading *reading);
+int graft_request_complete(struct graft_reading *reading);
 
 #endif

@@ -328,7 +328,7 @@ int graft_request_read(const char *body, size_t length, enum graft_request_kind 
             failed = fields[i].read(&reading, fields[i].name, value);
         }
     }
-    return failed ? -1 : graft_request_settle(&reading);
+    return failed ? -1 : graft_request_complete(&reading);
 }
 
 void graft_request_finish(struct graft_request *request) {

@@ -106,7 +106,7 @@ static int make_and_compare(struct again *again, const struct graft_threads *thr
 
 /* The offset in the args of the number of rows that all arrays share; 0 if rows depend on each other or differ. */
 static size_t rows_field(const struct graft_hooked_call *hooked) {
-    const struct graft_interface *interface = graft_interface_find(hooked->node->maker->cls->interface_id);
+    const struct graft_interface *interface = graft_interface_find(hooked->node->made_by->cls->interface_id);
     const struct graft_row_adapters *adapters = hooked->call->row_adapters;
     const size_t offset = interface->arrays[0].rows.offset;
     int are_rows = interface->batch_field == 0 && (adapters == NULL || adapters->adapters == NULL);
@@ -162,7 +162,7 @@ static int make_rows(struct again *again, struct graft_error *error) {
 static int make_slot(struct again *again, struct graft_error *error) {
     const struct graft_hooked_call *hooked = again->hooked;
     const struct graft_call *call = hooked->call;
-    const char *interface = hooked->node->maker->cls->interface_id;
+    const char *interface = hooked->node->made_by->cls->interface_id;
     const struct graft_view *output = &hooked->views[1];
     const int64_t count = output->rows * output->columns;
     struct graft_product product;

@@ -18,7 +18,7 @@ static int is_input(const struct graft_hooked_call *hooked, int32_t i) {
         is_written |= hooked->views[k].data == hooked->views[i].data && hooked->views[k].direction != GRAFT_VIEW_IN;
     }
     /* norms may write to their input: they add the residual to it (graft/norm.h) */
-    return !is_written && strcmp(hooked->node->maker->cls->interface_id, GRAFT_INTERFACE_NORM) != 0;
+    return !is_written && strcmp(hooked->node->made_by->cls->interface_id, GRAFT_INTERFACE_NORM) != 0;
 }
 
 static int judge_bounds(const struct graft_second_calls *second, const struct graft_hooked_call *hooked,
@@ -118,7 +118,7 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
 /* Calls the module with an undefined feature bit set, which it has to refuse. */
 static int ask_unknown(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct graft_second_calls *second = data;
-    const struct graft_interface *interface = graft_interface_find(hooked->node->maker->cls->interface_id);
+    const struct graft_interface *interface = graft_interface_find(hooked->node->made_by->cls->interface_id);
     struct graft_call_args *args = hooked->call->scratch_alloc(hooked->call->scratch, (int64_t)interface->args_size);
     struct graft_error own = graft_error_none();
     if (args == NULL) {

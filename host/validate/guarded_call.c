@@ -166,7 +166,7 @@ static int place_rotary(struct graft_guarded_call *guarded, const struct graft_h
 
 int graft_guarded_call_prepare(struct graft_guarded_call *guarded, const struct graft_hooked_call *hooked,
                                struct graft_cache *cache, struct graft_error *error) {
-    const struct graft_interface *interface = graft_interface_find(hooked->node->maker->cls->interface_id);
+    const struct graft_interface *interface = graft_interface_find(hooked->node->made_by->cls->interface_id);
     *guarded = (struct graft_guarded_call){
         .copy = {.module = hooked->module, .cache = cache}, .outer = hooked->call, .first = graft_region_count()};
     int status = graft_original_call_prepare(&guarded->copy, hooked, error);
@@ -185,7 +185,7 @@ int graft_guarded_call_prepare(struct graft_guarded_call *guarded, const struct 
 
 int graft_guarded_call_run(struct graft_guarded_call *guarded, const struct graft_hooked_call *hooked,
                            struct graft_error *error) {
-    const struct graft_interface *interface = graft_interface_find(hooked->node->maker->cls->interface_id);
+    const struct graft_interface *interface = graft_interface_find(hooked->node->made_by->cls->interface_id);
     struct graft_call inner;
     graft_struct_copy(&inner, sizeof inner, hooked->call);
     inner.threads = guarded->threads != NULL ? guarded->threads : inner.threads;

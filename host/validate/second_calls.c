@@ -10,8 +10,8 @@
 
 static int wants(void *data, const struct graft_node *node) {
     const struct graft_second_calls *second = data;
-    return node->maker != NULL && node->maker->origin.plugin != NULL &&
-           strcmp(node->maker->origin.plugin, second->id) == 0;
+    return node->made_by != NULL && node->made_by->origin.plugin != NULL &&
+           strcmp(node->made_by->origin.plugin, second->id) == 0;
 }
 
 struct graft_cache *graft_second_calls_cache(struct graft_second_calls *second, const struct graft_node *node) {

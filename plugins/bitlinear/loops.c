@@ -103,8 +103,8 @@ GRAFT_VECTOR_INLINE void finish(const ints sums[BITLINEAR_PARTS], int64_t rows, 
     to[3 * rows] = _mm_extract_epi32(all, 3);
 }
 
-GRAFT_VECTOR_INLINE void multiply_some(const uint8_t *codes, int64_t rows, const struct bitlinear_inputs *inputs,
-                                       const int n_tokens, const int8_t *x, int32_t *sums) {
+GRAFT_VECTOR_INLINE void multiply_tokens(const uint8_t *codes, int64_t rows, const struct bitlinear_inputs *inputs,
+                                         const int n_tokens, const int8_t *x, int32_t *sums) {
     const int64_t columns = inputs->columns, whole = columns / BYTES, left = columns % BYTES;
     for (int64_t r = 0; r < rows; r++, codes += columns) {
         ints all[SIDE * BITLINEAR_PARTS] = {{0}};
@@ -126,11 +126,11 @@ static void multiply(const uint8_t *codes, int64_t rows, const struct bitlinear_
     while (tokens > 0) {
         const int64_t n = tokens >= SIDE ? SIDE : tokens >= 2 ? 2 : 1;
         if (n == 1) {
-            multiply_some(codes, rows, inputs, 1, x, sums);
+            multiply_tokens(codes, rows, inputs, 1, x, sums);
         } else if (n == 2) {
-            multiply_some(codes, rows, inputs, 2, x, sums);
+            multiply_tokens(codes, rows, inputs, 2, x, sums);
         } else {
-            multiply_some(codes, rows, inputs, SIDE, x, sums);
+            multiply_tokens(codes, rows, inputs, SIDE, x, sums);
         }
         tokens -= n;
         x += n * inputs->stride;

@@ -77,7 +77,7 @@ static void scale(const struct bitlinear *self, const struct token *token, const
 }
 
 /* Multiplies rows [first, first + rows) of codes by tokens [t, t + n). */
-static void multiply_some(const struct work *work, int64_t first, int64_t rows, int64_t t, int64_t n) {
+static void multiply_block(const struct work *work, int64_t first, int64_t rows, int64_t t, int64_t n) {
     const struct bitlinear *self = work->self;
     const struct bitlinear_inputs inputs = {work->integers + t * work->stride, work->stride, self->in_features};
     int32_t sums[BITLINEAR_TOKENS * BITLINEAR_PARTS * PANEL];
@@ -96,7 +96,7 @@ static void multiply_panels(void *data, int64_t begin, int64_t end) {
         const int64_t left = work->self->rows - first, rows = left < PANEL ? left : PANEL;
         for (int64_t t = 0; t < work->tokens; t += BITLINEAR_TOKENS) {
             const int64_t n = work->tokens - t;
-            multiply_some(work, first, rows, t, n < BITLINEAR_TOKENS ? n : BITLINEAR_TOKENS);
+            multiply_block(work, first, rows, t, n < BITLINEAR_TOKENS ? n : BITLINEAR_TOKENS);
         }
     }
 }

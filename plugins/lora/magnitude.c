@@ -27,7 +27,7 @@ static float norm(const float *row, int64_t n) {
 }
 
 /* Computes norms of those of the read rows to which the delta is added. */
-static void find_some(const struct work *work, int64_t first, float *weight, float *row) {
+static void find_row_norms(const struct work *work, int64_t first, float *weight, float *row) {
     const struct graft_product *base = work->base;
     const int64_t left = base->rows - first, n = left < ROWS ? left : ROWS;
     float bias[ROWS];
@@ -53,7 +53,7 @@ static void find_norms(void *data, int64_t begin, int64_t end) {
         atomic_store(&work->failed, 1);
     } else {
         for (int64_t i = begin; i < end; i++) {
-            find_some(work, (start + i) * ROWS, weight, row);
+            find_row_norms(work, (start + i) * ROWS, weight, row);
         }
     }
     free(weight);

@@ -98,7 +98,7 @@ struct layers {
 
 static int count_layers(void *data, struct graft_node *node, struct graft_error *error) {
     struct layers *layers = data;
-    const char *interface = node->known != NULL ? node->maker->cls->interface_id : "";
+    const char *interface = node->known != NULL ? node->made_by->cls->interface_id : "";
     (void)error;
     layers->attention += strcmp(interface, "graft.self_attention/1") == 0;
     layers->experts += strcmp(interface, "graft.experts/1") == 0 && graft_node_parameter(node, "gate_up_proj") != NULL;

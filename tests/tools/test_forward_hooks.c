@@ -80,7 +80,7 @@ static int before(void *data, struct graft_hooked_call *hooked, struct graft_err
 
 static int after(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct seen *seen = data;
-    const char *interface = hooked->node->maker->cls->interface_id;
+    const char *interface = hooked->node->made_by->cls->interface_id;
     (void)error;
     seen->ended++;
     assert_true(hooked->mark > 0);

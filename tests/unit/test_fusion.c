@@ -178,8 +178,8 @@ static void test_paths_that_fit(void **state) {
     assert_string_equal(node->known->origin.plugin, "halving");
     assert_string_equal(node->original->cls->name, "Even");
     assert_int_equal(graft_node_parameter(node, "halves")->shape[0], 2);
-    assert_int_equal(node->describer->cls->n_conversions, 1);
-    assert_string_equal(node->describer->cls->conversions[0].sources[0], "weight");
+    assert_int_equal(node->described_by->cls->n_conversions, 1);
+    assert_string_equal(node->described_by->cls->conversions[0].sources[0], "weight");
 }
 
 static void test_nothing_asked(void **state) {

@@ -178,7 +178,7 @@ static void test_sources(void **state) {
 /* By name a program gets the class that a parent would call. */
 static void test_look_up(void **state) {
     const struct graft_class *cls = NULL;
-    const struct graft_class *describers[GRAFT_MAX_STACK];
+    const struct graft_class *describing[GRAFT_MAX_STACK];
     struct graft_scope *scope = NULL;
     size_t n = 0;
     (void)state;
@@ -190,13 +190,13 @@ static void test_look_up(void **state) {
     assert_ptr_equal(cls, &lora);
     graft_registry_leave(model.registry, scope);
     struct graft_snapshot *snapshot = graft_registry_snapshot(model.registry);
-    assert_int_equal(graft_snapshot_describers(snapshot, "Leaf", "fake", describers, &n, NULL), GRAFT_OK);
+    assert_int_equal(graft_snapshot_describing_classes(snapshot, "Leaf", "fake", describing, &n, NULL), GRAFT_OK);
     assert_int_equal(n, 2);
-    assert_ptr_equal(describers[0], &lora);
-    assert_ptr_equal(describers[1], &quant);
-    assert_int_equal(graft_snapshot_describers(snapshot, "Root", "fake", describers, &n, NULL), GRAFT_OK);
+    assert_ptr_equal(describing[0], &lora);
+    assert_ptr_equal(describing[1], &quant);
+    assert_int_equal(graft_snapshot_describing_classes(snapshot, "Root", "fake", describing, &n, NULL), GRAFT_OK);
     assert_int_equal(n, 1);
-    assert_ptr_equal(describers[0], &root);
+    assert_ptr_equal(describing[0], &root);
     graft_snapshot_release(snapshot);
 }
 
@@ -232,10 +232,10 @@ static void test_kernels(void **state) {
     assert_stack("Log FastClip FastLeaf");
     const struct graft_node *node = fake_model_node(&model, "leaf")->super;
     assert_ptr_equal(node->kernel_on->cls, &clip);
-    assert_ptr_equal(node->describer->cls, &clip);
-    assert_ptr_equal(node->maker->cls, &fast_clip);
+    assert_ptr_equal(node->described_by->cls, &clip);
+    assert_ptr_equal(node->made_by->cls, &fast_clip);
     assert_null(node->super->kernel_on);
-    assert_ptr_equal(node->super->describer->cls, &leaf);
+    assert_ptr_equal(node->super->described_by->cls, &leaf);
     assert_non_null(graft_node_parameter(node->super, "weight"));
 }
 

@@ -64,7 +64,7 @@ static void test_sampling(void **state) {
     }
 }
 
-static void test_settled(void **state) {
+static void test_complete(void **state) {
     (void)state;
     struct graft_request request = read_sound("{\"prompt\": \"x\"}", GRAFT_REQUEST_COMPLETION);
     assert_string_equal(request.adapter, GRAFT_BASE_MODEL);
@@ -136,7 +136,7 @@ static void test_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sampling),
-        cmocka_unit_test(test_settled),
+        cmocka_unit_test(test_complete),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

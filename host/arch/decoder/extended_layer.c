@@ -21,7 +21,7 @@ struct extended_layer {
     const struct graft_module *low_rank_left;  /* hidden_size -> rank */
     const struct graft_module *low_rank_right; /* rank -> hidden_size */
     const struct graft_module *low_rank_norm;
-    int64_t low_rank_size; /* those fewer */
+    int64_t low_rank_size; /* inner width of the low-rank branch */
     const struct graft_module *beside_mlp_norm;
     const struct graft_module *beside_norm;
     const struct graft_module *beside_output_norm;
@@ -150,19 +150,19 @@ static int run_low_rank(void *instance, const struct graft_call *call, const str
                         const float *seen, float *output, struct graft_error *error) {
     const struct extended_layer *self = instance;
     const int64_t tokens = args->batch->tokens, width = self->hidden_size;
-    float *few = graft_scratch_floats(call, tokens, self->low_rank_size, error);
-    float *many = graft_scratch_floats(call, tokens, width, error);
-    if (few == NULL || many == NULL) {
+    float *narrow = graft_scratch_floats(call, tokens, self->low_rank_size, error);
+    float *wide = graft_scratch_floats(call, tokens, width, error);
+    if (narrow == NULL || wide == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    const struct graft_linear_args left_args = {sizeof left_args, 0, tokens, seen, few};
-    const struct graft_linear_args right_args = {sizeof right_args, 0, tokens, few, many};
+    const struct graft_linear_args left_args = {sizeof left_args, 0, tokens, seen, narrow};
+    const struct graft_linear_args right_args = {sizeof right_args, 0, tokens, narrow, wide};
     int status = graft_linear_forward(self->low_rank_left, call, &left_args, error);
     if (status == GRAFT_OK) {
         status = graft_linear_forward(self->low_rank_right, call, &right_args, error);
     }
     if (status == GRAFT_OK) {
-        status = run_norm(self->low_rank_norm, call, tokens, many, output, error);
+        status = run_norm(self->low_rank_norm, call, tokens, wide, output, error);
     }
     return status == GRAFT_OK ? call->kernels->add(call, output, seen, tokens * width, error) : status;
 }

@@ -90,7 +90,7 @@ static void attend(const struct attention *work, int64_t i, int64_t head) {
     }
 }
 
-static void attend_some(void *data, int64_t begin, int64_t end) {
+static void attend_rows(void *data, int64_t begin, int64_t end) {
     const struct attention *work = data;
     for (int64_t i = begin; i < end; i++) {
         attend(work, i / work->input->heads, i % work->input->heads);
@@ -107,7 +107,7 @@ static int attention_forward(const struct graft_attention_implementation *self, 
         if (work.scores == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
-        call->threads->parallel_for(rows, 1, attend_some, &work);
+        call->threads->parallel_for(rows, 1, attend_rows, &work);
     }
     return GRAFT_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the parts of a model that other processes have: modules marked as elsewhere (graft/class.h), and the tensors
  * below them. */
-#ifndef GRAFT_PLAN_ELSEWHERE_H
-#define GRAFT_PLAN_ELSEWHERE_H
+#ifndef GRAFT_PLAN_REMOTE_PARAMETERS_H
+#define GRAFT_PLAN_REMOTE_PARAMETERS_H
 
 #include "plan/lookup.h"
 #include "plan/plan.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan/elsewhere.h"
+#include "plan/remote_parameters.h"
 
 #include <stdlib.h>
 #include <string.h>
