@@ -66,6 +66,20 @@ neighbours() { # neighbours TREE: what a plugin takes from outside its folder
 folders=$(cd "$host" && find . -mindepth 1 -maxdepth 1 -type d ! -name include | sed 's|^\./||' | sort)
 check "the order of docs/architecture.md names the folders of host/" "$folders" \
     "$(printf '%s\n' "$order" | tr ' ' '\n' | sed '/^$/d' | sort)"
+# Each folder's README says what it does, where to start and what it may include, and names files that exist.
+unexplained() { # unexplained TREE: folders without such a README, and files that one names and that are not there
+    for folder in $folders; do
+        readme=$1/$folder/README.md
+        if [ "$(grep -cE '^- (What it does|Where to start|May include): ' "$readme" 2>/dev/null)" != 3 ]; then
+            echo "$folder: expected a README.md with What it does, Where to start and May include"
+            continue
+        fi
+        grep -oE '`[a-z0-9_/]+\.(c|h|inc)`' "$readme" | tr -d '`' | while read -r file; do
+            [ -e "$1/$folder/$file" ] || echo "$folder/README.md names $file, which does not exist"
+        done
+    done
+}
+check "each folder says what it does" "" "$(unexplained "$host")"
 check "no folder includes upwards" "" "$(upward "$host")"
 check "libraries are included behind their walls only" "" "$(behind_walls "$host")"
 
