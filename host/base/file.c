@@ -119,12 +119,18 @@ int graft_file_exists(const char *path) {
     return lstat(path, &status) == 0;
 }
 
-/* Writes the pieces and closes `fd`, even on failure. Returns 0 or an errno. */
+/* Returns 0 or an errno. */
 static int write_pieces(int fd, const struct graft_file_piece *pieces, size_t n) {
     int number = 0;
     for (size_t i = 0; i < n && number == 0; i++) {
         number = graft_disk_write(fd, pieces[i].data, pieces[i].bytes);
     }
+    return number;
+}
+
+/* Writes the pieces, syncs and closes `fd`, which is closed even on failure. Returns 0 or an errno. */
+static int write_synced(int fd, const struct graft_file_piece *pieces, size_t n) {
+    const int number = write_pieces(fd, pieces, n);
     if (number != 0) {
         (void)close(fd);
         return number;
@@ -171,7 +177,7 @@ int graft_file_write(const char *path, const struct graft_file_piece *pieces, si
                                 : graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be created", number);
     }
     int status = GRAFT_OK;
-    number = write_pieces(fd, pieces, n);
+    number = write_synced(fd, pieces, n);
     if (number != 0) {
         status = graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be written", number);
     } else if ((number = graft_disk_rename(name, path)) != 0) {
@@ -184,6 +190,16 @@ int graft_file_write(const char *path, const struct graft_file_piece *pieces, si
     }
     graft_free(name);
     return status;
+}
+
+int graft_file_write_temporary(const char *path, const struct graft_file_piece *pieces, size_t n,
+                               struct graft_error *error) {
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    int number = fd >= 0 ? write_pieces(fd, pieces, n) : errno;
+    if (fd >= 0 && close(fd) != 0 && number == 0) {
+        number = errno;
+    }
+    return number == 0 ? GRAFT_OK : graft_fail_errno(error, GRAFT_ERROR_IO, path, "cannot be written", number);
 }
 
 const char *graft_path_name(const char *path) {

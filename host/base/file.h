@@ -31,6 +31,11 @@ struct graft_file_piece {
  * old or the new content. An existing `path` must be a regular file. Errors are GRAFT_ERROR_IO. */
 int graft_file_write(const char *path, const struct graft_file_piece *pieces, size_t n, struct graft_error *error);
 
+/* [any] Writes `n` pieces to a file in a temporary folder of this process: in place, and nobody waits for the disk.
+ * Errors are GRAFT_ERROR_IO. */
+int graft_file_write_temporary(const char *path, const struct graft_file_piece *pieces, size_t n,
+                               struct graft_error *error);
+
 /* [any] The part of a path behind its last slash, as a pointer into it. */
 const char *graft_path_name(const char *path);
 

@@ -169,14 +169,6 @@ static void gather(struct graft_writer *writer, struct family_outcome *outcome, 
     }
 }
 
-static int write_text(const char *path, const char *text, struct graft_error *error) {
-    FILE *file = fopen(path, "w");
-    const int is_written = file != NULL && fputs(text, file) >= 0;
-    return file != NULL && fclose(file) == 0 && is_written
-               ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_IO, path, "cannot be written");
-}
-
 /* Makes a temporary folder with the text as its only file, "draft.family.json". The caller frees both paths, also on
  * failure. */
 static int make_folder(const char *text, char **folder, char **file, struct graft_error *error) {
@@ -185,7 +177,8 @@ static int make_folder(const char *text, char **folder, char **file, struct graf
         return status;
     }
     *file = graft_path_join(*folder, "draft.family.json");
-    return *file != NULL ? write_text(*file, text, error) : graft_fail_memory(error, "family");
+    const struct graft_file_piece piece = {text, strlen(text)};
+    return *file != NULL ? graft_file_write_temporary(*file, &piece, 1, error) : graft_fail_memory(error, "family");
 }
 
 static int load_from_folder(const char *text, struct graft_library *library, struct family_outcome *outcome,
