@@ -64,7 +64,7 @@ static int is_same_arg(const struct graft_arg *a, const struct graft_arg *b) {
     }
 }
 
-static int are_same_args(const struct graft_args *a, const struct graft_args *b) {
+int graft_alike_same_args(const struct graft_args *a, const struct graft_args *b) {
     int same = a->count == b->count;
     for (int32_t i = 0; same && i < a->count; i++) {
         same = is_same_arg(graft_args_at(a, i), graft_args_at(b, i));
@@ -75,7 +75,7 @@ static int are_same_args(const struct graft_args *a, const struct graft_args *b)
 /* Whether both modules are described and made by the same functions with the same arguments. */
 static int is_same(const struct graft_node *a, const struct graft_node *b) {
     return a->known == b->known && a->original == b->original && a->kernel_on == b->kernel_on &&
-           a->described_by == b->described_by && a->made_by == b->made_by && are_same_args(&a->args, &b->args);
+           a->described_by == b->described_by && a->made_by == b->made_by && graft_alike_same_args(&a->args, &b->args);
 }
 
 static int has_room(const struct builder *builder, const struct alike *alike) {
@@ -114,6 +114,10 @@ const struct alike *graft_alike_find(const struct builder *builder, const struct
         }
     }
     return NULL;
+}
+
+const struct graft_node *graft_alike_node(const struct alike *alike) {
+    return alike->node;
 }
 
 /* --- Repeating --- */

@@ -46,6 +46,12 @@ int graft_alike_told(struct builder *builder, const char *path, int has, struct 
  * its description would exceed a limit (describing the node then reports the limit). */
 const struct alike *graft_alike_find(const struct builder *builder, const struct graft_node *node);
 
+/* The module that was described. */
+const struct graft_node *graft_alike_node(const struct alike *alike);
+
+/* Whether two lists hold the same arguments, in the same order. */
+int graft_alike_same_args(const struct graft_args *a, const struct graft_args *b);
+
 /* Gives the node everything that the earlier module's description declared. */
 int graft_alike_repeat(struct builder *builder, struct graft_node *node, const struct alike *alike,
                        struct graft_error *error);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/args.h"
+#include "model/alike_check.h"
 #include "model/describe.h"
 #include "model/join.h"
 #include "model/node.h"
@@ -103,11 +104,14 @@ static int describe_once(struct builder *builder, struct graft_node *node, const
     const struct alike_mark before = graft_alike_mark(builder);
     const int may_be_alike = found->n == 1 && node->join == NULL && builder->n_shares == 0;
     const struct alike *alike = may_be_alike ? graft_alike_find(builder, node) : NULL;
-    if (alike != NULL) {
+    if (alike != NULL && !graft_alike_check_is_on()) {
         return graft_alike_repeat(builder, node, alike, error);
     }
     builder->n_by_place += found->n > 1;
     int status = describe_stack(builder, node, found, args, error);
+    if (status == GRAFT_OK && alike != NULL) {
+        return graft_alike_compare(node, graft_alike_node(alike), error);
+    }
     return status == GRAFT_OK && may_be_alike ? graft_alike_keep(builder, node, &before, error) : status;
 }
 

@@ -8,7 +8,7 @@
 #include "model/join.h"
 #include "model/node.h"
 
-static int is_same_parameter(const struct graft_parameter *a, const struct graft_parameter *b) {
+int graft_node_same_parameter(const struct graft_parameter *a, const struct graft_parameter *b) {
     return strcmp(a->own_name, b->own_name) == 0 && a->rank == b->rank && a->init == b->init && a->flags == b->flags &&
            a->dtype == b->dtype && memcmp(a->shape, b->shape, sizeof a->shape) == 0 &&
            memcmp(&a->join, &b->join, sizeof a->join) == 0 && memcmp(&a->inputs, &b->inputs, sizeof a->inputs) == 0;
@@ -23,7 +23,7 @@ static int is_same(const struct graft_node *a, const struct graft_node *b) {
          (a->kept_bytes == b->kept_bytes && (a->kept_bytes == 0 || memcmp(a->kept, b->kept, a->kept_bytes) == 0)));
     same = same && graft_node_same_coded(a, b);
     for (size_t i = 0; same && i < a->n_parameters; i++) {
-        same = is_same_parameter(a->parameters[i], b->parameters[i]);
+        same = graft_node_same_parameter(a->parameters[i], b->parameters[i]);
     }
     return same;
 }

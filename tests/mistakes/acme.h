@@ -30,6 +30,7 @@ static inline void write_at(const void *array, int64_t index, float value) {
 }
 
 extern const struct graft_class acme_linear;    /* Linear, with a loop of its own */
+extern const struct graft_class acme_anywhere;  /* the same, and says that it is the same anywhere */
 extern const struct graft_class acme_mlp;       /* LlamaMLP, with children and scratch memory */
 extern const struct graft_class acme_attention; /* wraps LlamaAttention */
 extern const struct graft_class acme_norm;      /* LlamaRMSNorm, with a loop of its own */

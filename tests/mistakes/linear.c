@@ -29,6 +29,16 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (is("describes_another_name")) {
         return graft_describe_parameter(sink, "kernel", 2, shape, 0, GRAFT_INIT_NONE, error);
     }
+    const int64_t is_second = strstr(sink->path, ".1.") != NULL;
+    if (is("describes_by_place")) {
+        sink->attribute(sink->data, "is_second", &is_second, 1, error);
+    }
+    if (is("keeps_by_place")) {
+        int64_t *kept = sink->keep(sink->data, (int64_t)sizeof *kept, error);
+        if (kept != NULL) {
+            *kept = is_second;
+        }
+    }
     if (is("describes_shape_of_zero")) {
         shape[0] = 0;
     }
@@ -251,3 +261,12 @@ const struct graft_class acme_linear = {.struct_size = sizeof acme_linear,
                                         .create = create,
                                         .destroy = destroy,
                                         .forward = &vtable};
+
+const struct graft_class acme_anywhere = {.struct_size = sizeof acme_anywhere,
+                                          .flags = GRAFT_CLASS_SAME_ANYWHERE,
+                                          .name = "AcmeLinear",
+                                          .interface_id = GRAFT_INTERFACE_LINEAR,
+                                          .describe = describe,
+                                          .create = create,
+                                          .destroy = destroy,
+                                          .forward = &vtable};

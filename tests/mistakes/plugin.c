@@ -59,6 +59,7 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
     host_of_plugin = host;
     acme_mistake = asked != NULL ? asked : "";
     plugin.flags = is("says_it_guards") ? GRAFT_PLUGIN_GUARDS_STATICS : 0;
+    replacements[0].replacement = is("describes_by_place") || is("keeps_by_place") ? &acme_anywhere : &acme_linear;
     replacements[1].target = is("replaces_another_interface") ? "LlamaAttention" : "LlamaMLP";
     return &plugin;
 }
