@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The documents about family files say what the program does, and that about model types which of them run (docs/family.md,
-# docs/family.schema.json, docs/models.md). Reports in TAP.
+# The documents about family files say what the program does, that about model types which of them run, and those with
+# reports of `validate` how many checks it makes (docs/family.md, docs/family.schema.json, docs/models.md,
+# docs/validate.md, docs/guide). Reports in TAP.
 # usage: family_docs.sh HOST ROOT MODELS     MODELS is the folder of a build that has the golden cases of types
 # shellcheck disable=SC2016 # backquotes of Markdown
 set -u
@@ -12,15 +13,17 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 
 # What is made of the program, made again.
-mkdir -p copy/docs
-for document in family.md family.schema.json models.md; do
-    cp "$root/docs/$document" copy/docs && chmod u+w "copy/docs/$document"
+mkdir -p copy/docs/guide
+documents="family.md family.schema.json models.md validate.md $(cd "$root/docs" && echo guide/*.md)"
+for document in $documents; do
+    cp "$root/docs/$document" "copy/docs/$document" && chmod u+w "copy/docs/$document"
 done
 "$root/scripts/renew-docs" "$host" copy 2>err
 check 'renew-docs: no messages' '' "$(cat err)"
-for document in family.md family.schema.json models.md; do
+for document in $documents; do
     check "$document is as scripts/renew-docs writes it" '' "$(diff "$root/docs/$document" "copy/docs/$document" | head -n 20)"
 done
+check 'reports of validate are there' many "$([ "$(cat copy/docs/guide/*.md copy/docs/validate.md | grep -c '^    1\.\.[0-9]')" -gt 4 ] && echo many)"
 check 'the tables have rows' many "$([ "$(grep -c '^| `' copy/docs/family.md)" -gt 100 ] && echo many)"
 
 # Members: of the schema, of the table, and those that the program takes.
