@@ -30,18 +30,54 @@ const char *graft_tiny_type(size_t i, const char **architecture) {
     return types[i][0];
 }
 
+/* Fields that only some types need, in sizes that fit the usual ones. */
+#define LATENT "\"first_k_dense_replace\": 1, \"n_routed_experts\": 4, \"n_group\": 1, \"topk_group\": 1, "
+#define MAMBA "\"mamba_n_heads\": 4, \"mamba_d_head\": 16, "
+#define T5 "\"num_layers\": 2, \"d_model\": 32, \"d_ff\": 48, \"d_kv\": 8, \"num_heads\": 4, "
+static const struct fields {
+    const char *model_type;
+    const char *text;
+    int32_t kv_for_each_head; /* 1: as many heads of keys and values as of queries */
+} fields[] = {
+    {"bamba", MAMBA, 0},
+    {"codegen", "\"rotary_dim\": 8, ", 0},
+    {"deepseek_v2", LATENT, 1},
+    {"deepseek_v3", LATENT, 1},
+    {"dots1", LATENT "\"n_shared_experts\": 1, ", 0},
+    {"glm4_moe_lite", LATENT, 1},
+    {"gptj", "\"rotary_dim\": 8, ", 0},
+    {"granitemoehybrid", MAMBA, 0},
+    {"mt5", T5, 0},
+    {"t5", T5, 0},
+    {"umt5", T5, 0},
+    {"youtu", "", 1},
+};
+
+static const struct fields *fields_of(const char *model_type) {
+    static const struct fields none = {"", "", 0};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (strcmp(fields[i].model_type, model_type) == 0) {
+            return &fields[i];
+        }
+    }
+    return &none;
+}
+
 /* Writes one config for all model types; each type reads the fields that it knows. */
 static void write_config(struct graft_text *text, const char *model_type, const char *architecture,
                          const struct graft_tiny_sizes *sizes) {
+    const struct fields *more = fields_of(model_type);
     graft_text_printf(text,
                       "{\"architectures\": [\"%s\"], \"model_type\": \"%s\", \"hidden_size\": %d, "
                       "\"num_attention_heads\": %d, \"num_key_value_heads\": %d, \"head_dim\": %d, "
                       "\"intermediate_size\": %d, \"moe_intermediate_size\": %d, "
                       "\"shared_expert_intermediate_size\": %d, \"num_experts\": %d, \"num_local_experts\": %d, "
                       "\"num_experts_per_tok\": 2, \"vocab_size\": %d, \"num_hidden_layers\": %d, ",
-                      architecture, model_type, sizes->hidden, sizes->heads, sizes->kv_heads, sizes->head_dim,
-                      sizes->intermediate, sizes->intermediate / 2, sizes->intermediate, sizes->experts, sizes->experts,
-                      sizes->vocab, sizes->layers);
+                      architecture, model_type, sizes->hidden, sizes->heads,
+                      more->kv_for_each_head ? sizes->heads : sizes->kv_heads, sizes->head_dim, sizes->intermediate,
+                      sizes->intermediate / 2, sizes->intermediate, sizes->experts, sizes->experts, sizes->vocab,
+                      sizes->layers);
+    graft_text_add_string(text, more->text);
     if (strcmp(model_type, "mamba2") == 0) { /* heads of its mixers, which are twice as wide */
         graft_text_printf(text, "\"num_heads\": %d, ", 2 * sizes->heads);
     }

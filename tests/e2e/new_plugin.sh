@@ -41,6 +41,7 @@ has 'another class calls the original' 'graft_self_attention_forward(original' o
 project c Linear own_linear
 project c Qwen2MoeSparseMoeBlock own_block
 project c LlamaForCausalLM own_root
+project c DeepseekV3MoE own_moe
 if command -v c++ >/dev/null; then
     project cpp LlamaMLP in_cpp
     project cpp LlamaRMSNorm norm_in_cpp
@@ -66,6 +67,7 @@ refused() { # refused STATUS MESSAGE ARGUMENT...
     check "$*: nothing is left" '' "$(ls -d refused* 2>/dev/null)"
 }
 refused 2 'did you mean LlamaMLP?' new plugin --class LlamaMlp refused
+refused 2 'no tiny gemma3 can be made: config.json: vision_config: ' new plugin --class Gemma3ForConditionalGeneration refused
 refused 2 '--class: missing' new plugin refused
 refused 2 'and a new folder' new --class LlamaMLP refused
 refused 2 '--lang: expected c, cpp or rust' new plugin --class LlamaMLP --lang java refused

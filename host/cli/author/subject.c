@@ -71,7 +71,7 @@ int author_subject_find(const struct graft_options *options, struct graft_librar
     }
     status = graft_tiny_model_make(library, subject->cls->name, tiny, &model_type, error);
     if (status != GRAFT_OK) {
-        graft_error_hint(error, "name one that has it: --model DIR");
+        graft_error_hint(error, "name a model that has it: --model DIR");
         return status;
     }
     status = open_model(library, tiny, subject, error);
