@@ -94,7 +94,8 @@ readme() { # readme EXAMPLE: in a copy
 if command -v c++ >/dev/null; then
     runs 'fused_gate_up_cpp: it builds as its README says' readme fused_gate_up_cpp
     plugin fused_gate_up_cpp fused_gate_up_cpp/fused_gate_up_cpp.so LlamaMLP
-    for name in quantized_linear_cpp low_rank_adapter_cpp logging_attention_cpp starcoder2_cpp; do
+    for name in quantized_linear_cpp low_rank_adapter_cpp logging_attention_cpp starcoder2_cpp power_gate_cpp row_int8_cpp \
+        token_bias_cpp; do
         runs "$name: it builds as its README says" readme "$name"
     done
     plugin logging_attention_cpp logging_attention_cpp/logging_attention_cpp.so LlamaAttention
@@ -115,13 +116,14 @@ else
             "graft new plugin --class $class --lang rust $name && make -C $name test"
     done
     runs 'a new plugin in Rust passes its check' make -C own_llamamlp check
-    for name in fused_gate_up_rust starcoder2_rust quantized_linear_rust low_rank_adapter_rust logging_attention_rust; do
+    for name in fused_gate_up_rust starcoder2_rust quantized_linear_rust low_rank_adapter_rust logging_attention_rust \
+        power_gate_rust token_bias_rust; do
         runs "$name: it builds as its README says" readme "$name"
     done
     cd ..
     plugin fused_gate_up_rust examples/fused_gate_up_rust/plugins/fused_gate_up_rust.so LlamaMLP
 fi
-for name in quantized_linear low_rank_adapter logging_attention; do
+for name in quantized_linear low_rank_adapter logging_attention power_gate row_int8 token_bias; do
     runs "$name: it builds as its README says" readme "$name"
 done
 echo "1..$number"

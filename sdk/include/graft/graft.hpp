@@ -36,6 +36,7 @@
 #include "interfaces.hpp"
 #include "kernels.h"
 #include "log.h"
+#include "processor.hpp"
 #include "state.h"
 #include "threads.h"
 

@@ -28,6 +28,11 @@ impl Error {
         Error::new(ffi::GRAFT_ERROR_PLUGIN, message)
     }
 
+    /// A fault of an option or argument of the user's.
+    pub fn usage(message: impl Display) -> Error {
+        Error::new(ffi::GRAFT_ERROR_USAGE, message)
+    }
+
     /// A fault of a file of the model.
     pub fn model(message: impl Display) -> Error {
         Error::new(ffi::GRAFT_ERROR_MODEL, message)

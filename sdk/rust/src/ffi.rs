@@ -534,6 +534,43 @@ c_structs! {
         pub field_rule_stride: u32,
     }
 
+    pub struct graft_logits_sequence {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub ids: *const i32,
+        pub count: i64,
+        pub vocab_size: i64,
+        pub eos_ids: *const i32,
+        pub n_eos_ids: i64,
+        pub directory: *const c_char,
+        pub setting: *const c_char,
+        pub data: *mut c_void,
+    }
+
+    pub struct graft_logits_args {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub ids: *const i32,
+        pub count: i64,
+        pub prompt: i64,
+        pub scores: *mut f32,
+        pub vocab_size: i64,
+        pub flags: u64,
+    }
+
+    pub struct graft_logits_processor {
+        pub struct_size: u32,
+        pub flags: u32,
+        pub interface_id: *const c_char,
+        pub name: *const c_char,
+        pub description: *const c_char,
+        pub create: Option<unsafe extern "C" fn(*const graft_logits_sequence, *mut *mut c_void, *mut graft_error) -> c_int>,
+        pub process: Option<unsafe extern "C" fn(*mut c_void, *const graft_logits_args, *mut graft_error) -> c_int>,
+        pub accept: Option<unsafe extern "C" fn(*mut c_void, i32, *mut graft_error) -> c_int>,
+        pub fork: Option<unsafe extern "C" fn(*const c_void, *mut *mut c_void, *mut graft_error) -> c_int>,
+        pub destroy: Option<unsafe extern "C" fn(*mut c_void)>,
+    }
+
     pub struct graft_plugin {
         pub magic: [u8; 8],
         pub struct_size: u32,
@@ -584,7 +621,7 @@ c_structs! {
         pub option_stride: u32,
         pub quant_methods: *const *const c_char,
         pub parallel: *const c_void,
-        pub logits_processors: *const c_void,
+        pub logits_processors: *const graft_logits_processor,
         pub n_logits_processors: i32,
         pub logits_processor_stride: u32,
         pub field_rules: *const c_void,

@@ -32,6 +32,7 @@ mod number;
 mod operation;
 mod option;
 mod plugin;
+mod processor;
 mod text;
 
 pub use call::Call;
@@ -49,6 +50,7 @@ pub use number::Number;
 pub use operation::{operation, reversible, Input, Operation, OperationRef, Output, Reversible, Value};
 pub use option::{options, Options, PluginOption};
 pub use plugin::{log, Plugin, Replacement};
+pub use processor::{logits_processor, LogitsArgs, LogitsProcessor, ProcessorRef, Sequence};
 
 #[doc(hidden)]
 pub use plugin::{entry, Descriptor};

@@ -12,6 +12,7 @@ use crate::family::Family;
 use crate::ffi;
 use crate::operation::OperationRef;
 use crate::option::PluginOption;
+use crate::processor::ProcessorRef;
 use crate::text::{c_string, leaked, leaked_list};
 
 /// "Build this class where that one is asked for."
@@ -102,6 +103,7 @@ pub struct Plugin {
     families: Vec<ffi::graft_family>,
     options: Vec<ffi::graft_option>,
     operations: Vec<ffi::graft_custom_operation>,
+    processors: Vec<ffi::graft_logits_processor>,
 }
 
 impl Plugin {
@@ -123,6 +125,7 @@ impl Plugin {
             families: Vec::new(),
             options: Vec::new(),
             operations: Vec::new(),
+            processors: Vec::new(),
         }
     }
 
@@ -161,6 +164,12 @@ impl Plugin {
         self
     }
 
+    /// What users may choose by `--logits-processor`.
+    pub fn logits_processor(mut self, processor: ProcessorRef) -> Plugin {
+        self.processors.push(unsafe { *processor.0 });
+        self
+    }
+
     fn leaked(mut self) -> *mut ffi::graft_plugin {
         self.raw.n_classes = self.classes.len() as i32;
         self.raw.class_stride = size_of::<ffi::graft_class>() as u32;
@@ -174,6 +183,9 @@ impl Plugin {
         self.raw.n_custom_operations = self.operations.len() as i32;
         self.raw.custom_operation_stride = size_of::<ffi::graft_custom_operation>() as u32;
         self.raw.custom_operations = Box::leak(self.operations.into_boxed_slice()).as_ptr();
+        self.raw.n_logits_processors = self.processors.len() as i32;
+        self.raw.logits_processor_stride = size_of::<ffi::graft_logits_processor>() as u32;
+        self.raw.logits_processors = Box::leak(self.processors.into_boxed_slice()).as_ptr();
         self.raw.n_replacements = self.replacements.len() as i32;
         self.raw.replacement_stride = size_of::<ffi::graft_replacement>() as u32;
         self.raw.replacements = Box::leak(self.replacements.into_boxed_slice()).as_ptr();
