@@ -12,7 +12,11 @@
 
 enum { UNDECIDED = -1, N_ISAS = GRAFT_ISA_AMX + 1 };
 
+#if defined(__aarch64__)
+static const char *const names[N_ISAS] = {"scalar", "neon", "avx512", "avx512_bf16", "amx"};
+#else
 static const char *const names[N_ISAS] = {"scalar", "avx2", "avx512", "avx512_bf16", "amx"};
+#endif
 
 static atomic_int chosen = UNDECIDED;
 static atomic_int modelled = 0;
@@ -20,7 +24,11 @@ static atomic_int modelled = 0;
 /* The best instruction set below AMX. Tiles are requested from the operating system only if they are going to be
  * used. */
 static int best_below_tiles(void) {
+#if defined(__aarch64__)
+    return GRAFT_ISA_NEON;
+#else
     return graft_isa_runnable() - 1; /* the numbers follow the order of the enumeration */
+#endif
 }
 
 int graft_cpu_best_isa(void) {

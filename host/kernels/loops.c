@@ -16,6 +16,10 @@ const struct graft_loops *graft_loops_get(void) {
     default:
         break;
     }
+#elif defined(__aarch64__)
+    if (graft_cpu_isa() == GRAFT_ISA_NEON) {
+        return &graft_loops_neon;
+    }
 #endif
     return &graft_loops_scalar;
 }

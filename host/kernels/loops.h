@@ -126,6 +126,7 @@ extern const struct graft_loops graft_loops_scalar;
 extern const struct graft_loops graft_loops_avx2;
 extern const struct graft_loops graft_loops_avx512;
 extern const struct graft_loops graft_loops_avx512_bf16;
+extern const struct graft_loops graft_loops_neon;
 
 /* [any] The reading of weights of `dtype`; GRAFT_READ_NONE if no kernel reads the type. */
 int32_t graft_reading_of(graft_dtype dtype);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inner loops in plain C: the reference, and what machines without AVX2 run. */
+/* The inner loops in plain C: the reference, and what machines without AVX2 or NEON run. */
 #include <math.h>
 
 #include "graft/convert.h"

@@ -52,7 +52,11 @@ static double best_of(peak_loop loop, int64_t rounds) {
 }
 
 double graft_matrix_peak(int32_t bf16, const char **unit) {
+#if defined(__aarch64__)
+    static const char *const names[] = {"scalar f32", "neon f32"};
+#else
     static const char *const names[] = {"scalar f32", "avx2 f32", "avx512 f32"};
+#endif
     int isa = graft_cpu_isa();
     if (bf16 && isa == GRAFT_ISA_AMX && !graft_cpu_models_tiles()) {
         *unit = "amx bf16";

@@ -109,13 +109,13 @@ INLINE float vf_sum(vf a) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-/* The sums of four vectors. */
-INLINE __m128 vf_sums(vf a, vf b, vf c, vf d) {
+/* Stores the sums of four vectors, one after another. */
+INLINE void vf_store_sums(float *p, vf a, vf b, vf c, vf d) {
     vf ab = vf_add(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
     vf cd = vf_add(_mm256_permute2f128_ps(c, d, 0x20), _mm256_permute2f128_ps(c, d, 0x31));
     vf twos = vf_add(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xee));
     vf ones = vf_add(_mm256_shuffle_ps(twos, twos, 0x88), _mm256_shuffle_ps(twos, twos, 0xdd));
-    return _mm_unpacklo_ps(_mm256_castps256_ps128(ones), _mm256_extractf128_ps(ones, 1));
+    _mm_storeu_ps(p, _mm_unpacklo_ps(_mm256_castps256_ps128(ones), _mm256_extractf128_ps(ones, 1)));
 }
 
 INLINE float vf_largest(vf a) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vectors of 16 floats, for the loops in simd_*.h, with the same names as in simd_avx2.h. */
+/* Vectors of 16 floats, for the loops in simd_*.h, with the same names as in simd_avx2.h and simd_neon.h. */
 #ifndef GRAFT_KERNELS_SIMD_AVX512_H
 #define GRAFT_KERNELS_SIMD_AVX512_H
 
@@ -111,14 +111,14 @@ INLINE float vf_sum(vf a) {
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)));
 }
 
-/* The sums of four vectors. */
-INLINE __m128 vf_sums(vf a, vf b, vf c, vf d) {
+/* Stores the sums of four vectors, one after another. */
+INLINE void vf_store_sums(float *p, vf a, vf b, vf c, vf d) {
     vf ab = vf_add(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xee));
     vf cd = vf_add(_mm512_shuffle_f32x4(c, d, 0x44), _mm512_shuffle_f32x4(c, d, 0xee));
     vf fours = vf_add(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
     vf twos = vf_add(fours, _mm512_permute_ps(fours, 0x4e));
     vf ones = vf_add(twos, _mm512_permute_ps(twos, 0xb1));
-    return _mm512_castps512_ps128(_mm512_maskz_compress_ps(0x1111, ones));
+    _mm_storeu_ps(p, _mm512_castps512_ps128(_mm512_maskz_compress_ps(0x1111, ones)));
 }
 
 INLINE float vf_largest(vf a) {

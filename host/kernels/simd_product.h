@@ -42,7 +42,7 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
     for (; k + VF_WIDTH <= o->columns; k += VF_WIDTH) {
         for (int i = 0; i < rows; i++) {
             const char *line = w + i * o->w_bytes + k * size + ahead;
-            _mm_prefetch(fetches ? next + (k * rows + i * VF_WIDTH) * size : line, _MM_HINT_T0);
+            fetch_near(fetches ? next + (k * rows + i * VF_WIDTH) * size : line);
             row[i] = vf_read(reading, w + i * o->w_bytes, k);
         }
         for (int j = 0; j < tokens; j++) {
@@ -62,7 +62,7 @@ INLINE void dot_tile(const int32_t reading, const struct dot_operands *o, int64_
     for (int j = 0; j < tokens; j++) {
         float *y = o->y + (t + j) * o->y_stride + r;
         if (rows == DOT_ROWS) {
-            _mm_storeu_ps(y, vf_sums(sums[0][j], sums[1][j], sums[2][j], sums[3][j]));
+            vf_store_sums(y, sums[0][j], sums[1][j], sums[2][j], sums[3][j]);
         } else {
             y[0] = vf_sum(sums[0][j]);
         }
@@ -88,7 +88,7 @@ INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const i
 
 /* Does the same for a whole turn, while another cache line is prefetched. */
 INLINE vf dot_turn_ahead(const int32_t reading, const char *fetched, const char *w, const float *x, vf sum) {
-    _mm_prefetch(fetched, _MM_HINT_T1);
+    fetch_far(fetched);
     __asm__ volatile("" ::: "memory"); /* keeps the compiler from interleaving the turns */
     return dot_turn(reading, w, x, STREAM_TURN / graft_reading_size(reading), sum);
 }
@@ -232,7 +232,7 @@ INLINE void pack_rows(const int32_t reading, const char *w, int64_t w_bytes, int
         const char *next = r + VF_WIDTH < rows ? w + (r + VF_WIDTH) * w_bytes : w + columns * size;
         for (int64_t k = 0; k < columns; k += PACK_COLUMNS) {
             for (int i = 0; i < VF_WIDTH; i++) {
-                _mm_prefetch(next + i * w_bytes + k * size, _MM_HINT_T1);
+                fetch_far(next + i * w_bytes + k * size);
             }
             if (k + PACK_COLUMNS <= columns && r + VF_WIDTH <= rows) {
                 pack_read(reading, w + r * w_bytes, w_bytes, VF_WIDTH, k, PACK_COLUMNS, lines);
@@ -299,7 +299,7 @@ INLINE void multiply_tile(const int32_t reading, const struct multiply_operands 
         for (int n = 0; n < vectors; n++) {
             const int64_t from = k * o->b_stride + j + n * VF_WIDTH;
             if (fetches && n * width % 64 == 0) {
-                _mm_prefetch(next + (k * vectors + n) * width, _MM_HINT_T0);
+                fetch_near(next + (k * vectors + n) * width);
             }
             row[n] = n + 1 < vectors || last == VF_WIDTH ? vf_read(reading, o->b, from)
                                                          : vf_read_part(reading, o->b, from, last);

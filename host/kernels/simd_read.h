@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads stored numbers as vectors. `reading` is a constant after inlining. Included after simd_avx2.h or
- * simd_avx512.h. */
+/* Loads stored numbers as vectors. `reading` is a constant after inlining. Included after the header
+ * of an instruction set, such as simd_avx2.h. */
 #ifndef GRAFT_KERNELS_SIMD_READ_H
 #define GRAFT_KERNELS_SIMD_READ_H
 
 #include "kernels/loops.h"
+
+/* Fetches the cache line at an address, which need not be mapped, into the first-level cache. */
+INLINE void fetch_near(const void *p) {
+    __builtin_prefetch(p, 0, 3);
+}
+
+/* The same into the second-level cache. */
+INLINE void fetch_far(const void *p) {
+    __builtin_prefetch(p, 0, 2);
+}
 
 /* Reads a vector of elements from element `i` on. */
 INLINE vf vf_read(const int32_t reading, const void *source, int64_t i) {

@@ -10,6 +10,7 @@
 
 #include "kernels/loops.h"
 #include "kernels/round.h"
+#include "kernels/simd_read.h"
 
 /* Elements of two vectors, even ones first; and elements of a cache line, after which the next row takes its turn. */
 enum { SPLIT_BOTH = 2 * VF_WIDTH, SPLIT_LINE = GRAFT_SPLIT_COLUMNS };
@@ -77,7 +78,7 @@ INLINE void split_add_rest(const uint16_t *w, int64_t step, const int rows, int6
 INLINE void split_store(const vf *sums, const int tokens, float *y, int64_t y_stride) {
     float of[SPLIT_TOKENS];
     if (tokens == SPLIT_TOKENS) {
-        _mm_storeu_ps(of, vf_sums(sums[0], sums[1], sums[2], sums[3]));
+        vf_store_sums(of, sums[0], sums[1], sums[2], sums[3]);
     }
     for (int j = 0; j < tokens; j++) {
         y[j * y_stride] = tokens == SPLIT_TOKENS ? of[j] : vf_sum(sums[j]);
@@ -101,7 +102,7 @@ INLINE void split_tile(const struct split_operands *o, int64_t r, int64_t part, 
     }
     for (; k + SPLIT_LINE <= o->columns; k += SPLIT_LINE) {
         for (int i = 0; i < rows; i++) {
-            _mm_prefetch(w + i * step + k + SPLIT_AHEAD, _MM_HINT_T1);
+            fetch_far(w + i * step + k + SPLIT_AHEAD);
         }
         split_add(w + k, step, rows, x + k, o->x_stride, tokens, sums);
     }
