@@ -43,6 +43,9 @@ static int validate_head(const struct graft_place *place, const struct graft_plu
     int same_abi = differences.length == 0;
     tell_difference(&differences, plugin->pointer_size == sizeof(void *), "pointer_size", "", sizeof(void *),
                     plugin->pointer_size);
+    int fits_otherwise = differences.length == 0;
+    tell_difference(&differences, plugin->abi_released == GRAFT_ABI_RELEASED, "abi_released", "", GRAFT_ABI_RELEASED,
+                    plugin->abi_released);
     int status = GRAFT_OK;
     if (differences.failed) {
         status = graft_fail_memory(error, place->file);
@@ -50,6 +53,10 @@ static int validate_head(const struct graft_place *place, const struct graft_plu
         status = graft_check_failed(place, NULL, error, "built for ABI %u.%u, but this host speaks %d.%d: %s",
                                     (unsigned)plugin->abi_major, (unsigned)plugin->abi_minor_built, GRAFT_ABI_MAJOR,
                                     GRAFT_ABI_MINOR, differences.bytes);
+    } else if (differences.length > 0 && fits_otherwise) {
+        status = graft_check_failed(place, NULL, error,
+                                    "built with headers of ABI %d.x that are not those of its release: %s",
+                                    GRAFT_ABI_MAJOR, differences.bytes);
     } else if (differences.length > 0) {
         status = graft_check_failed(place, NULL, error, "%s", differences.bytes);
     }
@@ -86,9 +93,6 @@ int graft_plugin_validate_identity(const char *file, const struct graft_plugin *
         return status;
     }
     status = validate_id(&place, plugin->id, error);
-    if (status == GRAFT_OK) {
-        status = graft_check_zero(&place, "reserved", plugin->reserved, error);
-    }
     if (status == GRAFT_OK) {
         status = graft_check_flags(&place, graft_plugin_flags(plugin), GRAFT_PLUGIN_GUARDS_STATICS, error);
     }

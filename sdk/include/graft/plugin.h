@@ -18,11 +18,15 @@ extern "C" {
 #define GRAFT_PLUGIN_MAGIC \
     { 'G', 'R', 'A', 'F', 'T', 'P', 'L', '\n' }
 
+/* The day on which ABI 1.0 was released, as in 20270131: one number in the headers of all 1.x. It is 0 in those from
+ * before the release, when structs could still change; what was built with these is refused from then on. */
+#define GRAFT_ABI_RELEASED 0
+
 /* The first initialisers of every descriptor. A plugin that needs something newer than minor version 0 sets
  * `abi_minor_needed` after them. */
 #define GRAFT_PLUGIN_HEADER                                                                                \
     .magic = GRAFT_PLUGIN_MAGIC, .struct_size = sizeof(struct graft_plugin), .abi_major = GRAFT_ABI_MAJOR, \
-    .abi_minor_built = GRAFT_ABI_MINOR, .pointer_size = sizeof(void *)
+    .abi_minor_built = GRAFT_ABI_MINOR, .pointer_size = sizeof(void *), .abi_released = GRAFT_ABI_RELEASED
 
 enum {
     GRAFT_KEY_NAME = 1, /* `target` is the name of a class */
@@ -96,11 +100,11 @@ struct graft_plugin {
     uint32_t abi_minor_needed; /* the minor version whose fields this plugin needs */
     uint32_t abi_minor_built;  /* the minor version of the headers it was built with */
     uint32_t pointer_size;     /* sizeof(void *) */
-    uint32_t reserved;
-    const char *id;          /* [a-z0-9_.-]+, unique: "fused_qkv" */
-    const char *version;     /* "1.0.0" */
-    const char *license;     /* SPDX identifier */
-    const char *description; /* one line */
+    uint32_t abi_released;     /* GRAFT_ABI_RELEASED of the headers it was built with */
+    const char *id;            /* [a-z0-9_.-]+, unique: "fused_qkv" */
+    const char *version;       /* "1.0.0" */
+    const char *license;       /* SPDX identifier */
+    const char *description;   /* one line */
 
     /* [load] Called when the first library that uses the plugin has accepted its descriptor, before anything else of
      * the plugin is used, and after the `init` of the plugins whose extensions it requires or uses. If it fails, the
@@ -202,6 +206,7 @@ GRAFT_INLINE struct graft_plugin graft_plugin_header(void) {
     plugin.abi_major = GRAFT_ABI_MAJOR;
     plugin.abi_minor_built = GRAFT_ABI_MINOR;
     plugin.pointer_size = (uint32_t)sizeof(void *);
+    plugin.abi_released = GRAFT_ABI_RELEASED;
     return plugin;
 }
 

@@ -578,7 +578,7 @@ c_structs! {
         pub abi_minor_needed: u32,
         pub abi_minor_built: u32,
         pub pointer_size: u32,
-        pub reserved: u32,
+        pub abi_released: u32,
         pub id: *const c_char,
         pub version: *const c_char,
         pub license: *const c_char,

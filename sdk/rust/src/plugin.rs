@@ -114,6 +114,7 @@ impl Plugin {
         raw.abi_major = ffi::GRAFT_ABI_MAJOR;
         raw.abi_minor_built = ffi::GRAFT_ABI_MINOR;
         raw.pointer_size = size_of::<*const c_void>() as u32;
+        raw.abi_released = ffi::GRAFT_ABI_RELEASED;
         raw.id = leaked(id);
         raw.version = leaked(version);
         raw.license = leaked(license);

@@ -5,6 +5,6 @@ const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, str
     (void)host, (void)error;
     static struct graft_plugin plugin;
     plugin = good_plugin("reserved_set", NULL, 0);
-    plugin.reserved = 1;
+    plugin.reserved_later = 1;
     return &plugin;
 }
