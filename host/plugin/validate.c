@@ -43,9 +43,9 @@ static int validate_head(const struct graft_place *place, const struct graft_plu
     int same_abi = differences.length == 0;
     tell_difference(&differences, plugin->pointer_size == sizeof(void *), "pointer_size", "", sizeof(void *),
                     plugin->pointer_size);
-    int fits_otherwise = differences.length == 0;
-    tell_difference(&differences, plugin->abi_released == GRAFT_ABI_RELEASED, "abi_released", "", GRAFT_ABI_RELEASED,
-                    plugin->abi_released);
+    int fits_otherwise = differences.length == 0; /* if not, one reason is enough */
+    tell_difference(&differences, !fits_otherwise || plugin->abi_released == GRAFT_ABI_RELEASED, "abi_released", "",
+                    GRAFT_ABI_RELEASED, plugin->abi_released);
     int status = GRAFT_OK;
     if (differences.failed) {
         status = graft_fail_memory(error, place->file);
