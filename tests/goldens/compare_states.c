@@ -28,13 +28,16 @@ static double difference_from(const float *expected, const struct graft_tensor_v
     int64_t columns = state->shape[state->rank - 1];
     int64_t last = tensor->shape[tensor->rank - 1];
     int32_t alike = last == columns && tensor->shape[tensor->rank - 2] == rows;
+    int64_t first = alike ? 0 : last - rows;
+    int64_t down = alike ? columns : 1;
+    int64_t across = alike ? 1 : last;
     int64_t count = state->state.bytes / (int64_t)sizeof *ours;
     double largest = 0.0;
     for (int64_t i = 0; i < count; i++) {
         int64_t row = i / columns % rows;
         int64_t column = i % columns;
-        int64_t before = i / (rows * columns) * columns * last;
-        float theirs = alike ? expected[i] : expected[before + column * last + row + last - rows];
+        int64_t before = i / (rows * columns) * (alike ? rows : last) * columns;
+        float theirs = expected[before + first + row * down + column * across];
         largest = fmax(largest, fabs((double)ours[i] - (double)theirs));
     }
     return largest;
