@@ -6,6 +6,7 @@
 #ifndef GRAFT_ARCH_ROLE_H
 #define GRAFT_ARCH_ROLE_H
 
+#include "arch/outline.h"
 #include "graft/activation.h"
 #include "graft/attention.h"
 #include "graft/base_model.h"
@@ -40,6 +41,11 @@
 #define GRAFT_ROLE(interface, role)                                                                      \
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
     .create = role##_create, .destroy = graft_instance_destroy, .forward = &(role##_vtable)
+
+/* The same of a class whose `describe` makes an outline (outline.h). */
+#define GRAFT_ROLE_OUTLINED(interface, role)                                                             \
+    .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
+    .create = graft_outline_create, .destroy = graft_instance_destroy, .forward = &(role##_vtable)
 
 /* The same of a class that only describes itself, as one of the SDK's parts (graft/parts.h); the part does the rest. */
 #define GRAFT_ROLE_PART(interface, role, part)                                                           \
@@ -99,8 +105,6 @@ extern const struct graft_self_attention graft_mla_vtable;
 graft_role_describe graft_rwkv_channel_describe, graft_rwkv_time_describe, graft_delta_net_describe,
     graft_gated_norm_describe, graft_lightning_describe, graft_mamba_describe, graft_mamba2_describe,
     graft_rg_lru_describe, graft_short_conv_describe;
-graft_role_create graft_rwkv_channel_create, graft_rwkv_time_create, graft_delta_net_create, graft_gated_norm_create,
-    graft_lightning_create, graft_mamba_create, graft_mamba2_create, graft_rg_lru_create, graft_short_conv_create;
 extern const struct graft_gated_norm graft_gated_norm_vtable;
 extern const struct graft_mixer graft_rwkv_channel_vtable, graft_rwkv_time_vtable, graft_delta_net_vtable,
     graft_lightning_vtable, graft_mamba_vtable, graft_mamba2_vtable, graft_rg_lru_vtable, graft_short_conv_vtable;

@@ -81,8 +81,8 @@ static const struct role roles[] = {
      NULL,
      {GRAFT_ROLE_PART(GRAFT_INTERFACE_EMBEDDING, graft_embedding, graft_parts_scaled_embedding)}},
     {D_CLASS_STEP_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
-    {D_CLASS_GATED_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_GATED_NORM, graft_gated_norm)}},
-    {D_CLASS_MIXER, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_mamba)}}, /* or another of `mixers` */
+    {D_CLASS_GATED_NORM, NULL, {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_GATED_NORM, graft_gated_norm)}},
+    {D_CLASS_MIXER, NULL, {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_mamba)}}, /* or another of `mixers` */
     {D_CLASS_MOE, "SparseMoeBlock", {GRAFT_ROLE(GRAFT_INTERFACE_MLP, graft_sparse_moe_block)}},
     {D_CLASS_ROUTER, "TopKRouter", {GRAFT_ROLE(GRAFT_INTERFACE_ROUTER, graft_router)}},
     {D_CLASS_EXPERTS,
@@ -97,17 +97,17 @@ enum { N_ROLES = sizeof roles / sizeof roles[0] };
 static const struct graft_class plain_experts = {GRAFT_ROLE(GRAFT_INTERFACE_EXPERTS, graft_plain_experts)};
 
 /* The class of D_CLASS_MLP with D_MIXER_RWKV. */
-static const struct graft_class rwkv_channel = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_rwkv_channel)};
+static const struct graft_class rwkv_channel = {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_rwkv_channel)};
 
 /* By D_MIXER_KIND. */
 static const struct graft_class mixers[] = {
-    [D_MIXER_MAMBA] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_mamba)},
-    [D_MIXER_MAMBA2] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_mamba2)},
-    [D_MIXER_DELTA] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_delta_net)},
-    [D_MIXER_SHORT_CONV] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_short_conv)},
-    [D_MIXER_LIGHTNING] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_lightning)},
-    [D_MIXER_RG_LRU] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_rg_lru)},
-    [D_MIXER_RWKV] = {GRAFT_ROLE(GRAFT_INTERFACE_MIXER, graft_rwkv_time)},
+    [D_MIXER_MAMBA] = {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_mamba)},
+    [D_MIXER_MAMBA2] = {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_mamba2)},
+    [D_MIXER_DELTA] = {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_delta_net)},
+    [D_MIXER_SHORT_CONV] = {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_short_conv)},
+    [D_MIXER_LIGHTNING] = {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_lightning)},
+    [D_MIXER_RG_LRU] = {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_rg_lru)},
+    [D_MIXER_RWKV] = {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_rwkv_time)},
 };
 
 int graft_decoder_name_classes(struct graft_description *description, const char *prefix, int is_new,

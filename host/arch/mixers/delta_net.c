@@ -2,164 +2,215 @@
 /* The mixer of the gated delta rule: projections, a short convolution, and the rule. */
 #include "arch/mixers/delta_net.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "arch/decoder/choices.h"
-#include "arch/mixers/mixer.h"
 #include "arch/role.h"
-#include "graft/describe.h"
-#include "graft/state.h"
+#include "graft/kernels.h"
 
 static const struct graft_delta_rule_loops *const loops[] = GRAFT_ISA_TABLES(graft_delta_rule);
 
-/* --- Creating an instance --- */
+/* --- Layout --- */
 
-static void check(struct graft_reader *reader, const struct graft_delta_sizes *sizes) {
+static void read_sizes(struct graft_reader *reader, struct graft_delta_net *self) {
     const char *act = graft_read_text(reader, D_MIXER_ACT);
-    if (reader->status != GRAFT_OK) {
-        return;
-    }
-    if (strcmp(act, "silu") != 0 && strcmp(act, "swish") != 0) {
+    self->key_heads = graft_read_int(reader, D_MIXER_KEY_HEADS);
+    self->key_dim = graft_read_int(reader, D_MIXER_KEY_DIM);
+    self->value_heads = graft_read_int(reader, D_MIXER_HEADS);
+    self->value_dim = graft_read_int(reader, D_MIXER_HEAD_DIM);
+    self->gate_rank = graft_read_int(reader, D_MIXER_GATE_RANK);
+    self->decay_floor = (float)graft_read_real(reader, D_MIXER_DECAY_FLOOR);
+    self->beta_scale = (float)graft_read_real(reader, D_MIXER_BETA_SCALE);
+    self->decays = graft_read_word(reader, D_MIXER_DECAY) == D_DECAY_KEY ? self->key_dim : 1;
+    if (reader->status == GRAFT_OK && strcmp(act, "silu") != 0 && strcmp(act, "swish") != 0) {
         graft_reader_fail(reader, D_MIXER_ACT, "expected \"silu\" in a model with linear attention, got \"%s\"", act);
-    } else if (sizes->value_heads % sizes->key_heads != 0) {
+    } else if (reader->status == GRAFT_OK && self->value_heads % self->key_heads != 0) {
         graft_reader_fail(reader, D_MIXER_KEY_HEADS, "%lld does not divide the number of heads of values (%lld)",
-                          (long long)sizes->key_heads, (long long)sizes->value_heads);
+                          (long long)self->key_heads, (long long)self->value_heads);
     }
 }
 
-static void read_sizes(struct graft_reader *reader, const struct graft_args *args, struct graft_delta_sizes *sizes) {
-    const int32_t by_key = graft_read_word(reader, D_MIXER_DECAY) == D_DECAY_KEY;
-    *sizes = (struct graft_delta_sizes){
-        .hidden_size = graft_args_int(args, "hidden_size", 0),
-        .key_heads = graft_read_int(reader, D_MIXER_KEY_HEADS),
-        .key_dim = graft_read_int(reader, D_MIXER_KEY_DIM),
-        .value_heads = graft_read_int(reader, D_MIXER_HEADS),
-        .value_dim = graft_read_int(reader, D_MIXER_HEAD_DIM),
-        .gate_rank = graft_read_int(reader, D_MIXER_GATE_RANK),
-        .decay_floor = graft_read_real(reader, D_MIXER_DECAY_FLOOR),
-        .beta_scale = graft_read_real(reader, D_MIXER_BETA_SCALE),
-        .layout = graft_read_word(reader, D_MIXER_LAYOUT),
-        .rates = graft_read_word(reader, D_MIXER_RATES),
-    };
-    sizes->decays = by_key ? sizes->key_dim : 1;
-    check(reader, sizes);
+/* A projection of hidden states. With a rank `narrow` projects to so many numbers, and `module` from there. */
+static void outline_projection(struct graft_outline *of, const struct graft_module **module, const char *name,
+                               const struct graft_module **narrow, const char *narrow_name, int64_t rank,
+                               int64_t size) {
+    const int64_t width = graft_outline_hidden_size(of);
+    if (rank > 0) {
+        graft_outline_linear(of, narrow, narrow_name, width, rank, 0);
+    }
+    graft_outline_linear(of, module, name, rank > 0 ? rank : width, size, 0);
 }
 
-/* A projection of the hidden states. With `rank` > 0 it has low rank: `narrow` projects to `rank` numbers, and `name`
- * from there. */
-struct projection {
-    const char *name;
-    const char *narrow; /* hidden_size -> rank */
-    int64_t rank;
-    int64_t size;
-};
-
-static void describe_projections(const struct graft_delta_sizes *sizes, const struct graft_sink *sink,
-                                 struct graft_error *error) {
-    const int64_t keys = graft_delta_keys(sizes), values = graft_delta_values(sizes), rank = sizes->gate_rank;
-    const int32_t by_key = sizes->decays > 1;
-    const struct projection layouts[][6] = {
-        [D_MIXER_GROUPED] = {{"in_proj_qkvz", NULL, 0, 2 * keys + 2 * values},
-                             {"in_proj_ba", NULL, 0, 2 * sizes->value_heads}},
-        [D_MIXER_JOINED] = {{"in_proj_qkv", NULL, 0, 2 * keys + values},
-                            {"in_proj_z", NULL, 0, values},
-                            {"in_proj_b", NULL, 0, sizes->value_heads},
-                            {"in_proj_a", NULL, 0, sizes->value_heads * sizes->decays}},
-        [D_MIXER_SEPARATE] = {{"q_proj", NULL, 0, keys},
-                              {"k_proj", NULL, 0, keys},
-                              {"v_proj", NULL, 0, values},
-                              {"b_proj", NULL, 0, sizes->value_heads},
-                              {!by_key    ? "a_proj"
-                               : rank > 0 ? "f_b_proj"
-                                          : "f_proj",
-                               "f_a_proj", rank, sizes->value_heads * sizes->decays},
-                              {rank > 0 ? "g_b_proj" : "g_proj", "g_a_proj", rank, values}},
-    };
-    for (int32_t i = 0; i < 6 && layouts[sizes->layout][i].name != NULL; i++) {
-        const struct projection *projection = &layouts[sizes->layout][i];
-        if (projection->rank > 0) {
-            graft_describe_linear(sink, projection->narrow, sizes->hidden_size, projection->rank, 0, error);
-        }
-        graft_describe_linear(sink, projection->name, projection->rank > 0 ? projection->rank : sizes->hidden_size,
-                              projection->size, 0, error);
+static void outline_projections(struct graft_outline *of, struct graft_delta_net *self) {
+    const int64_t width = graft_outline_hidden_size(of), keys = graft_delta_keys(self), heads = self->value_heads;
+    const int64_t values = graft_delta_values(self), rank = self->gate_rank;
+    switch (graft_read_word(&of->reader, D_MIXER_LAYOUT)) {
+    case D_MIXER_GROUPED:
+        graft_outline_linear(of, &self->qkvz, "in_proj_qkvz", width, 2 * keys + 2 * values, 0);
+        graft_outline_linear(of, &self->ba, "in_proj_ba", width, 2 * heads, 0);
+        break;
+    case D_MIXER_JOINED:
+        graft_outline_linear(of, &self->qkv, "in_proj_qkv", width, 2 * keys + values, 0);
+        graft_outline_linear(of, &self->z, "in_proj_z", width, values, 0);
+        graft_outline_linear(of, &self->b, "in_proj_b", width, heads, 0);
+        graft_outline_linear(of, &self->a, "in_proj_a", width, heads * self->decays, 0);
+        break;
+    default:
+        graft_outline_linear(of, &self->q, "q_proj", width, keys, 0);
+        graft_outline_linear(of, &self->k, "k_proj", width, keys, 0);
+        graft_outline_linear(of, &self->v, "v_proj", width, values, 0);
+        graft_outline_linear(of, &self->b, "b_proj", width, heads, 0);
+        outline_projection(of, &self->a,
+                           self->decays == 1 ? "a_proj"
+                           : rank > 0        ? "f_b_proj"
+                                             : "f_proj",
+                           &self->narrow_a, "f_a_proj", rank, heads * self->decays);
+        outline_projection(of, &self->z, rank > 0 ? "g_b_proj" : "g_proj", &self->narrow_z, "g_a_proj", rank, values);
+        break;
     }
 }
 
-static void describe_parameters(const struct graft_description *description, const struct graft_delta_sizes *sizes,
-                                const struct graft_sink *sink, struct graft_error *error) {
-    const int64_t shape[] = {sizes->value_heads, sizes->key_dim, sizes->value_dim};
-    const int64_t block[] = {1, 1, sizes->value_heads, 1};
-    const int is_block = sizes->rates != D_RATES_VECTOR;
-    graft_describe_linear(sink, graft_description_name(description, D_MIXER_OUTPUT), graft_delta_values(sizes),
-                          sizes->hidden_size, 0, error);
-    graft_describe_vector(sink, "dt_bias", sizes->value_heads * sizes->decays, error);
-    graft_describe_parameter(sink, "A_log", is_block ? 4 : 1, is_block ? block : shape, GRAFT_PARAMETER_CONTIGUOUS,
-                             GRAFT_INIT_NONE, error);
-    graft_describe_state(sink, "recurrent_states", 3, shape, GRAFT_DTYPE_F32, error);
-}
-
-int graft_delta_net_describe(const struct graft_class *self, const struct graft_config *config,
+int graft_delta_net_describe(const struct graft_class *cls, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_delta_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
-    struct graft_reader reader;
-    if (sizes == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+    struct graft_outline of;
+    struct graft_delta_net *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    if (self == NULL) {
+        return error->code;
     }
-    graft_reader_start(&reader, self->data, config, graft_args_int(args, "layer_idx", 0), error);
-    read_sizes(&reader, args, sizes);
-    if (reader.status != GRAFT_OK) {
-        return reader.status;
-    }
-    describe_projections(sizes, sink, error);
-    graft_mixer_describe_conv(&reader, graft_delta_conv_dim(sizes), sink, error);
-    graft_mixer_describe_norm(&reader, sizes->value_dim, sizes->value_dim, sink, error);
-    describe_parameters(self->data, sizes, sink, error);
+    read_sizes(&of.reader, self);
+    self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
+    const int64_t shape[] = {self->value_heads, self->key_dim, self->value_dim};
+    const int64_t block[] = {1, 1, self->value_heads, 1};
+    const int is_block = graft_read_word(&of.reader, D_MIXER_RATES) != D_RATES_VECTOR;
+    outline_projections(&of, self);
+    graft_mixer_conv(&of, &self->conv1d, graft_delta_conv_dim(self));
+    graft_mixer_norm(&of, &self->norm, self->value_dim, self->value_dim);
+    graft_mixer_output(&of, &self->output, graft_delta_values(self), 0);
+    graft_outline_vector(&of, &self->dt_bias, "dt_bias", self->value_heads * self->decays);
+    graft_outline_parameter(&of, &self->A_log, "A_log", is_block ? 4 : 1, is_block ? block : shape);
+    graft_outline_state(&of, &self->recurrent_states, "recurrent_states", 3, shape);
     return error->code;
 }
 
-/* Finds the projections of the layout. */
-static void find_projections(struct graft_delta_net *self, const struct graft_build *build, struct graft_error *error) {
-    const int32_t by_key = self->sizes.decays > 1;
-    if (self->sizes.layout == D_MIXER_GROUPED) {
-        self->qkvz = graft_build_child(build, "in_proj_qkvz", error);
-        self->ba = graft_build_child(build, "in_proj_ba", error);
-    } else if (self->sizes.layout == D_MIXER_JOINED) {
-        self->qkv = graft_build_child(build, "in_proj_qkv", error);
-        self->z = graft_build_child(build, "in_proj_z", error);
-        self->b = graft_build_child(build, "in_proj_b", error);
-        self->a = graft_build_child(build, "in_proj_a", error);
-    } else {
-        self->q = graft_build_child(build, "q_proj", error);
-        self->k = graft_build_child(build, "k_proj", error);
-        self->v = graft_build_child(build, "v_proj", error);
-        self->b = graft_build_child(build, "b_proj", error);
-    }
-    if (self->sizes.layout == D_MIXER_SEPARATE && self->sizes.gate_rank > 0) {
-        self->narrow_a = graft_build_child(build, "f_a_proj", error);
-        self->a = graft_build_child(build, "f_b_proj", error);
-        self->narrow_z = graft_build_child(build, "g_a_proj", error);
-        self->z = graft_build_child(build, "g_b_proj", error);
-    } else if (self->sizes.layout == D_MIXER_SEPARATE) {
-        self->a = graft_build_child(build, by_key ? "f_proj" : "a_proj", error);
-        self->z = graft_build_child(build, "g_proj", error);
+/* --- Forward --- */
+
+/* Arguments of find_gates. */
+struct gates {
+    const struct graft_delta_net *delta_net;
+    const float *rates;   /* [value_heads]: exp(A_log) */
+    const float *dt_bias; /* [value_heads, decays] */
+    const struct graft_delta_run *run;
+};
+
+/* Computes, for tokens [begin, end), how much each head's state decays, and how much of it the token may change. */
+static void find_gates(void *data, int64_t begin, int64_t end) {
+    const struct gates *gates = data;
+    const int64_t heads = gates->delta_net->value_heads, decays = gates->delta_net->decays;
+    const float floor = gates->delta_net->decay_floor;
+    for (int64_t i = begin * heads; i < end * heads; i++) {
+        const int64_t head = i % heads;
+        float *a = gates->run->a + i * decays;
+        gates->run->b[i] = gates->delta_net->beta_scale / (1.0f + expf(-gates->run->b[i]));
+        for (int64_t d = 0; d < decays; d++) {
+            const float x = a[d] + gates->dt_bias[head * decays + d];
+            a[d] = floor != 0.0f ? floor / (1.0f + expf(-gates->rates[head] * x))
+                                 : -gates->rates[head] * graft_softplus(x);
+        }
     }
 }
 
-int graft_delta_net_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                           struct graft_error *error) {
-    const struct graft_description *description = cls->data;
-    struct graft_delta_net *self = graft_instance_new(build, sizeof *self, error);
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+static void make_gates(const struct graft_delta_net *self, const struct graft_pass *pass,
+                       const struct graft_delta_run *run) {
+    float *rates = graft_pass_widen(pass, self->A_log);
+    struct gates gates = {self, rates, graft_pass_widen(pass, self->dt_bias), run};
+    if (pass->error->code != GRAFT_OK) {
+        return;
     }
-    self->sizes = *(const struct graft_delta_sizes *)build->kept;
-    self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
-    find_projections(self, build, error);
-    self->conv1d = graft_build_child(build, graft_description_name(description, D_MIXER_CONV), error);
-    self->norm = graft_build_child(build, graft_description_name(description, D_MIXER_NORM), error);
-    self->output = graft_build_child(build, graft_description_name(description, D_MIXER_OUTPUT), error);
-    self->dt_bias = graft_build_weight(build, "dt_bias", error);
-    self->A_log = graft_build_weight(build, "A_log", error);
-    self->recurrent_states = graft_build_state(build, "recurrent_states", error);
-    return graft_instance_finish(self, instance, error);
+    for (int64_t h = 0; h < self->value_heads; h++) {
+        rates[h] = expf(rates[h]);
+    }
+    pass->call->threads->parallel_for(pass->rows, 1 + GRAFT_MIXER_WORK / 16 / (self->value_heads * self->decays),
+                                      find_gates, &gates);
 }
+
+/* Arguments of the parallel loops. */
+struct work {
+    const struct graft_delta_rule_loops *loops;
+    struct graft_delta_rule whole;  /* the tokens of all sequences */
+    struct graft_delta_rule *rules; /* [sequences] */
+};
+
+/* A parallel body; items are tokens. */
+static void normalise(void *data, int64_t begin, int64_t end) {
+    const struct work *work = data;
+    for (int64_t t = begin; t < end; t++) {
+        work->loops->normalise(&work->whole, t);
+    }
+}
+
+/* A parallel body; items are the heads of all sequences. */
+static void run_heads(void *data, int64_t begin, int64_t end) {
+    const struct work *work = data;
+    const int64_t heads = work->whole.value_heads;
+    for (int64_t i = begin; i < end; i++) {
+        work->loops->run_head(&work->rules[i / heads], i % heads);
+    }
+}
+
+/* y [tokens, value_heads, value_dim] */
+static float *recur(const struct graft_delta_net *self, const struct graft_pass *pass, const struct graft_batch *batch,
+                    const struct graft_delta_run *run, float *qkv) {
+    const int64_t sequences = batch->sequences;
+    float **states = graft_mixer_states(pass, batch, self->recurrent_states);
+    float *y = graft_pass_floats(pass, graft_delta_values(self));
+    struct work work = {.loops = self->loops,
+                        .whole = {.key_heads = self->key_heads,
+                                  .key_dim = self->key_dim,
+                                  .value_heads = self->value_heads,
+                                  .value_dim = self->value_dim,
+                                  .decays = self->decays,
+                                  .tokens = batch->tokens,
+                                  .qkv = qkv},
+                        .rules =
+                            graft_scratch_zeroed(pass->call, sequences * (int64_t)sizeof *work.rules, pass->error)};
+    if (pass->error->code != GRAFT_OK) {
+        return NULL;
+    }
+    for (int32_t s = 0; s < sequences; s++) {
+        const int64_t first = batch->cu_seqlens[s];
+        struct graft_delta_rule *rule = &work.rules[s];
+        *rule = work.whole;
+        rule->tokens = batch->cu_seqlens[s + 1] - first;
+        rule->g = run->a + first * self->value_heads * self->decays;
+        rule->beta = run->b + first * self->value_heads;
+        rule->qkv = qkv + first * graft_delta_conv_dim(self);
+        rule->y = y + first * graft_delta_values(self);
+        rule->state = states[s];
+    }
+    const int64_t effort = batch->tokens / sequences * self->key_dim * self->value_dim;
+    pass->call->threads->parallel_for(batch->tokens, 1 + GRAFT_MIXER_WORK / graft_delta_keys(self), normalise, &work);
+    pass->call->threads->parallel_for(sequences * self->value_heads, 1 + GRAFT_MIXER_WORK / (1 + effort), run_heads,
+                                      &work);
+    return y;
+}
+
+static int forward(void *instance, const struct graft_call *call, const struct graft_mixer_args *args,
+                   struct graft_error *error) {
+    const struct graft_delta_net *self = instance;
+    const struct graft_pass pass = {call, args->batch->tokens, error};
+    const int64_t conv_dim = graft_delta_conv_dim(self);
+    const struct graft_delta_run run = graft_delta_project(self, &pass, args->hidden_states);
+    float *qkv = graft_mixer_convolve(&pass, self->conv1d, args->batch, run.unmixed, conv_dim);
+    graft_pass_activation(&pass, GRAFT_ACTIVATION_SILU, qkv, conv_dim);
+    make_gates(self, &pass, &run);
+    float *y = recur(self, &pass, args->batch, &run, qkv);
+    graft_mixer_gated_norm(&pass, self->norm, self->value_heads, y, run.z);
+    graft_pass_linear(&pass, self->output, run.z, args->output);
+    return error->code;
+}
+
+const struct graft_mixer graft_delta_net_vtable = {
+    .struct_size = sizeof graft_delta_net_vtable,
+    .forward = forward,
+};

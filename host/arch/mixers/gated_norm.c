@@ -2,74 +2,55 @@
 /* An RMSNorm with a gate before or after it, over whole rows or over groups of their columns. */
 #include "graft/gated_norm.h"
 #include "arch/decoder/choices.h"
+#include "arch/outline.h"
+#include "arch/pass.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
 
-struct kept {
-    int64_t hidden_size;
-    int64_t group_size;
-    double eps;
-    int32_t order;      /* D_GATE_FIRST or D_GATE_LAST */
-    int32_t activation; /* GRAFT_ACTIVATION_... of the gate */
-};
-
 struct gated_norm {
     struct graft_instance base;
-    struct kept kept;
+    int64_t hidden_size;
+    int64_t group_size;
+    float eps;
+    int32_t order;                     /* D_GATE_FIRST or D_GATE_LAST */
+    int32_t activation;                /* GRAFT_ACTIVATION_... of the gate */
     const struct graft_weight *weight; /* [hidden_size] */
 };
 
-int graft_gated_norm_describe(const struct graft_class *self, const struct graft_config *config,
+int graft_gated_norm_describe(const struct graft_class *cls, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
-    struct graft_reader reader;
-    int status = kept != NULL ? graft_args_size(args, "hidden_size", INT32_MAX, sink->path, &kept->hidden_size, error)
-                              : GRAFT_ERROR_INTERNAL;
-    if (status != GRAFT_OK) {
-        return status;
+    struct graft_outline of;
+    struct gated_norm *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    if (self == NULL || graft_args_size(args, "hidden_size", INT32_MAX, sink->path, &self->hidden_size, error) != 0) {
+        return error->code;
     }
-    graft_reader_start(&reader, self->data, config, -1, error);
-    kept->group_size = graft_args_int(args, "group_size", kept->hidden_size);
-    kept->eps = graft_args_real(args, "eps", 0.0);
-    kept->order = graft_read_word(&reader, D_MIXER_NORM_ORDER);
-    kept->activation = graft_read_word(&reader, D_MIXER_GATE_ACT) == D_GATE_ACT_SIGMOID ? GRAFT_ACTIVATION_SIGMOID
-                                                                                        : GRAFT_ACTIVATION_SILU;
-    if (reader.status == GRAFT_OK && (kept->group_size < 1 || kept->hidden_size % kept->group_size != 0)) {
+    of.reader.layer = -1;
+    self->group_size = graft_args_int(args, "group_size", self->hidden_size);
+    self->eps = (float)graft_args_real(args, "eps", 0.0);
+    self->order = graft_read_word(&of.reader, D_MIXER_NORM_ORDER);
+    self->activation = graft_read_word(&of.reader, D_MIXER_GATE_ACT) == D_GATE_ACT_SIGMOID ? GRAFT_ACTIVATION_SIGMOID
+                                                                                           : GRAFT_ACTIVATION_SILU;
+    if (self->group_size < 1 || self->hidden_size % self->group_size != 0) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
                                "argument group_size: expected a divisor of hidden_size (%lld), got %lld",
-                               (long long)kept->hidden_size, (long long)kept->group_size);
+                               (long long)self->hidden_size, (long long)self->group_size);
     }
-    return reader.status == GRAFT_OK ? graft_describe_vector(sink, "weight", kept->hidden_size, error) : reader.status;
+    graft_outline_vector(&of, &self->weight, "weight", self->hidden_size);
+    return error->code;
 }
 
-int graft_gated_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                            struct graft_error *error) {
-    struct gated_norm *self = graft_instance_new(build, sizeof *self, error);
-    (void)cls;
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+/* y [rows, hidden_size] = norm(x), applied to each group of columns; y may be x. */
+static void norm_groups(const struct gated_norm *self, const struct graft_pass *pass, const float *x, float *y) {
+    const int64_t width = self->hidden_size, size = self->group_size;
+    const struct graft_kernels *kernels = pass->call->kernels;
+    if (size == width && pass->error->code == GRAFT_OK) {
+        (void)kernels->rms_norm(pass->call, self->weight, 0.0f, self->eps, x, width, pass->rows, width, y, width,
+                                pass->error);
+        return;
     }
-    self->kept = *(const struct kept *)build->kept;
-    self->weight = graft_build_weight(build, "weight", error);
-    return graft_instance_finish(self, instance, error);
-}
-
-/* y [tokens, hidden_size] = norm(x), applied to each group of columns; y may be x. */
-static int norm_groups(const struct gated_norm *self, const struct graft_call *call, const float *x, int64_t tokens,
-                       float *y, struct graft_error *error) {
-    const int64_t width = self->kept.hidden_size;
-    const int64_t size = self->kept.group_size;
-    int status = GRAFT_OK;
-    if (size == width) {
-        return call->kernels->rms_norm(call, self->weight, 0.0f, (float)self->kept.eps, x, width, tokens, width, y,
-                                       width, error);
-    }
-    const float *numbers = graft_scratch_widened(call, self->weight, error); /* [hidden_size] */
-    if (numbers == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    for (int64_t at = 0; at < width && status == GRAFT_OK; at += size) {
+    const float *numbers = graft_pass_widen(pass, self->weight); /* [hidden_size] */
+    for (int64_t at = 0; at < width && pass->error->code == GRAFT_OK; at += size) {
         const struct graft_row_block block = {sizeof block, GRAFT_DTYPE_F32, numbers + at, size};
         const struct graft_weight weight = {
             .struct_size = sizeof weight,
@@ -81,30 +62,26 @@ static int norm_groups(const struct gated_norm *self, const struct graft_call *c
             .n_blocks = 1,
             .block_stride = sizeof block,
         };
-        status = call->kernels->rms_norm(call, &weight, 0.0f, (float)self->kept.eps, x + at, width, tokens, size,
-                                         y + at, width, error);
+        (void)kernels->rms_norm(pass->call, &weight, 0.0f, self->eps, x + at, width, pass->rows, size, y + at, width,
+                                pass->error);
     }
-    return status;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_gated_norm_args *args,
                    struct graft_error *error) {
     const struct gated_norm *self = instance;
-    const int64_t width = self->kept.hidden_size;
+    const struct graft_pass pass = {call, args->tokens, error};
     const float *x = args->hidden_states;
-    int status = GRAFT_OK;
-    if (self->kept.order == D_GATE_LAST) {
-        float *normed = graft_scratch_floats(call, args->tokens, width, error);
-        status = normed != NULL ? norm_groups(self, call, x, args->tokens, normed, error) : GRAFT_ERROR_INTERNAL;
+    if (self->order == D_GATE_LAST) {
+        float *normed = graft_pass_floats(&pass, self->hidden_size);
+        norm_groups(self, &pass, x, normed);
         x = normed;
     }
-    if (status == GRAFT_OK) {
-        status = call->kernels->gated_activation(call, self->kept.activation, args->gate, width, x, width, args->tokens,
-                                                 width, error);
+    graft_pass_gate(&pass, self->activation, args->gate, x, self->hidden_size);
+    if (self->order == D_GATE_FIRST) {
+        norm_groups(self, &pass, args->gate, args->gate);
     }
-    return status == GRAFT_OK && self->kept.order == D_GATE_FIRST
-               ? norm_groups(self, call, args->gate, args->tokens, args->gate, error)
-               : status;
+    return error->code;
 }
 
 const struct graft_gated_norm graft_gated_norm_vtable = {

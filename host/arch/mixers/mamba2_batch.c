@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/mixers/mamba2_scan.h"
 #include "arch/mixers/mixer.h"
-#include "graft/batch.h"
-#include "graft/state.h"
 
 struct work {
     const struct graft_mamba2_scan_loops *loops;
@@ -18,18 +16,20 @@ static void scan_heads(void *data, int64_t begin, int64_t end) {
     }
 }
 
-int graft_mamba2_scan_batch(const struct graft_mamba2_scan_loops *loops, const struct graft_mamba2_scan *whole,
-                            const struct graft_call *call, const struct graft_batch *batch,
-                            const struct graft_state *states, struct graft_error *error) {
+void graft_mamba2_scan_batch(const struct graft_mamba2_scan_loops *loops, const struct graft_mamba2_scan *whole,
+                             const struct graft_pass *pass, const struct graft_batch *batch,
+                             const struct graft_state *states) {
     const int64_t width = whole->num_heads * whole->head_dim;
     const int64_t conv_dim = width + 2 * whole->n_groups * whole->state_size;
+    const int64_t effort = batch->tokens / batch->sequences * whole->state_size * whole->head_dim;
+    float **own = graft_mixer_states(pass, batch, states);
     struct work work = {
         .loops = loops,
         .num_heads = whole->num_heads,
-        .scans = call->scratch_alloc(call->scratch, batch->sequences * (int64_t)sizeof *work.scans),
+        .scans = graft_scratch_zeroed(pass->call, batch->sequences * (int64_t)sizeof *work.scans, pass->error),
     };
-    if (work.scans == NULL) {
-        return graft_fail_memory(error, "");
+    if (pass->error->code != GRAFT_OK) {
+        return;
     }
     for (int32_t s = 0; s < batch->sequences; s++) {
         const int64_t first = batch->cu_seqlens[s];
@@ -39,13 +39,8 @@ int graft_mamba2_scan_batch(const struct graft_mamba2_scan_loops *loops, const s
         scan->dt += first * whole->num_heads;
         scan->xBC += first * conv_dim;
         scan->y += first * width;
-        scan->state = graft_state_get(call, batch, states, s, error);
-        if (scan->state == NULL) {
-            return GRAFT_ERROR_INTERNAL;
-        }
+        scan->state = own[s];
     }
-    const int64_t effort = batch->tokens / batch->sequences * whole->state_size * whole->head_dim;
-    call->threads->parallel_for(batch->sequences * whole->num_heads, 1 + GRAFT_MIXER_WORK / (1 + effort), scan_heads,
-                                &work);
-    return GRAFT_OK;
+    pass->call->threads->parallel_for(batch->sequences * whole->num_heads, 1 + GRAFT_MIXER_WORK / (1 + effort),
+                                      scan_heads, &work);
 }

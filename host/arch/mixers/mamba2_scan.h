@@ -15,10 +15,9 @@
 
 #include <stdint.h>
 
+#include "arch/pass.h"
 #include "graft/batch.h"
-#include "graft/call.h"
 #include "graft/isa.h"
-#include "graft/tensor.h"
 
 /* One sequence. All arrays are f32. */
 struct graft_mamba2_scan {
@@ -44,8 +43,8 @@ GRAFT_ISA_DECLARE(const struct graft_mamba2_scan_loops, graft_mamba2_scan);
 
 /* [forward] Runs all sequences of a batch. The arrays of `whole` are those of all tokens; its `tokens` and `state` are
  * not read. `states` has the state of each sequence. */
-int graft_mamba2_scan_batch(const struct graft_mamba2_scan_loops *loops, const struct graft_mamba2_scan *whole,
-                            const struct graft_call *call, const struct graft_batch *batch,
-                            const struct graft_state *states, struct graft_error *error);
+void graft_mamba2_scan_batch(const struct graft_mamba2_scan_loops *loops, const struct graft_mamba2_scan *whole,
+                             const struct graft_pass *pass, const struct graft_batch *batch,
+                             const struct graft_state *states);
 
 #endif

@@ -2,59 +2,69 @@
 #include "arch/mixers/mixer.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "arch/decoder/choices.h"
 #include "graft/causal_conv1d.h"
 #include "graft/describe.h"
 #include "graft/gated_norm.h"
 
-int graft_mixer_describe_conv(struct graft_reader *reader, int64_t channels, const struct graft_sink *sink,
-                              struct graft_error *error) {
+void graft_mixer_conv(struct graft_outline *of, const struct graft_module **conv, int64_t channels) {
     const struct graft_arg args[] = {graft_int_arg("channels", channels),
-                                     graft_int_arg("kernel_size", graft_read_int(reader, D_MIXER_KERNEL)),
-                                     graft_int_arg("bias", graft_read_bool(reader, D_MIXER_CONV_BIAS))};
-    return reader->status == GRAFT_OK
-               ? graft_describe_child(sink, graft_description_name(reader->description, D_MIXER_CONV), "Conv1d",
-                                      GRAFT_INTERFACE_CAUSAL_CONV1D, args, 3, error)
-               : reader->status;
+                                     graft_int_arg("kernel_size", graft_read_int(&of->reader, D_MIXER_KERNEL)),
+                                     graft_int_arg("bias", graft_read_bool(&of->reader, D_MIXER_CONV_BIAS))};
+    graft_outline_child(of, conv, graft_outline_name(of, D_MIXER_CONV), "Conv1d", GRAFT_INTERFACE_CAUSAL_CONV1D, args,
+                        3);
 }
 
-int graft_mixer_describe_norm(struct graft_reader *reader, int64_t width, int64_t group, const struct graft_sink *sink,
-                              struct graft_error *error) {
-    const struct graft_description *description = reader->description;
-    const char *class_name = graft_description_name(description, D_CLASS_GATED_NORM);
+void graft_mixer_norm(struct graft_outline *of, const struct graft_module **norm, int64_t width, int64_t group) {
+    const char *class_name = graft_outline_name(of, D_CLASS_GATED_NORM);
     const struct graft_arg args[] = {graft_int_arg("hidden_size", width),
-                                     graft_real_arg("eps", graft_read_real(reader, D_MIXER_NORM_EPS)),
+                                     graft_real_arg("eps", graft_read_real(&of->reader, D_MIXER_NORM_EPS)),
                                      graft_int_arg("group_size", group)};
     if (class_name == NULL) {
-        graft_reader_fail(reader, D_CLASS_GATED_NORM, "missing, but the mixer has such a norm");
+        graft_reader_fail(&of->reader, D_CLASS_GATED_NORM, "missing, but the mixer has such a norm");
     }
-    return reader->status == GRAFT_OK
-               ? graft_describe_child(sink, graft_description_name(description, D_MIXER_NORM), class_name,
-                                      GRAFT_INTERFACE_GATED_NORM, args, group != width ? 3 : 2, error)
-               : reader->status;
+    graft_outline_child(of, norm, graft_outline_name(of, D_MIXER_NORM), class_name, GRAFT_INTERFACE_GATED_NORM, args,
+                        group != width ? 3 : 2);
 }
 
-int graft_mixer_describe_act(struct graft_reader *reader, const char *name, const struct graft_sink *sink,
-                             struct graft_error *error) {
-    const struct graft_arg arg = graft_string_arg("hidden_act", graft_read_text(reader, D_MIXER_ACT));
-    const struct graft_args args = graft_args_of(&arg, 1);
-    return reader->status == GRAFT_OK
-               ? graft_describe_activation(sink, name, reader->config, &args, "hidden_act", error)
-               : reader->status;
+void graft_mixer_act(struct graft_outline *of, const struct graft_module **act, const char *name) {
+    const struct graft_arg arg = graft_string_arg("hidden_act", graft_read_text(&of->reader, D_MIXER_ACT));
+    const struct graft_args own = graft_args_of(&arg, 1), *given = of->args;
+    of->args = &own;
+    graft_outline_activation(of, act, name);
+    of->args = given;
 }
 
-void graft_take_columns(const float *x, int64_t stride, int64_t first, int64_t tokens, int64_t columns, float *y) {
-    for (int64_t t = 0; t < tokens; t++) {
-        memcpy(y + t * columns, x + t * stride + first, (size_t)columns * sizeof *y);
+void graft_mixer_output(struct graft_outline *of, const struct graft_module **output, int64_t size, int32_t bias) {
+    graft_outline_linear(of, output, graft_outline_name(of, D_MIXER_OUTPUT), size, graft_outline_hidden_size(of), bias);
+}
+
+float *graft_mixer_convolve(const struct graft_pass *pass, const struct graft_module *conv,
+                            const struct graft_batch *batch, const float *x, int64_t channels) {
+    float *y = graft_pass_floats(pass, channels);
+    const struct graft_causal_conv1d_args args = {sizeof args, 0, batch, x, y};
+    if (pass->error->code == GRAFT_OK) {
+        (void)graft_causal_conv1d_forward(conv, pass->call, &args, pass->error);
+    }
+    return y;
+}
+
+void graft_mixer_gated_norm(const struct graft_pass *pass, const struct graft_module *norm, int64_t heads, float *x,
+                            float *gate) {
+    const struct graft_gated_norm_args args = {sizeof args, 0, pass->rows * heads, x, gate};
+    if (pass->error->code == GRAFT_OK) {
+        (void)graft_gated_norm_forward(norm, pass->call, &args, pass->error);
     }
 }
 
-void graft_scale(float *x, int64_t count, float scale) {
-    for (int64_t i = 0; scale != 1.0f && i < count; i++) {
-        x[i] *= scale;
+float **graft_mixer_states(const struct graft_pass *pass, const struct graft_batch *batch,
+                           const struct graft_state *state) {
+    float **states = graft_scratch_zeroed(pass->call, batch->sequences * (int64_t)sizeof *states, pass->error);
+    for (int32_t s = 0; s < batch->sequences && pass->error->code == GRAFT_OK; s++) {
+        states[s] = graft_state_get(pass->call, batch, state, s, pass->error);
     }
+    return states;
 }
 
 float graft_softplus(float x) {

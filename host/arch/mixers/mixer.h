@@ -3,29 +3,35 @@
 #ifndef GRAFT_ARCH_MIXERS_MIXER_H
 #define GRAFT_ARCH_MIXERS_MIXER_H
 
-#include "arch/data/description.h"
-#include "graft/class.h"
+#include "arch/outline.h"
+#include "arch/pass.h"
 
 /* How many numbers of states times tokens justify another thread. */
 enum { GRAFT_MIXER_WORK = 1 << 14 };
 
-/* [load] Declares the convolution over `channels`, as the mixer's choices say. */
-int graft_mixer_describe_conv(struct graft_reader *reader, int64_t channels, const struct graft_sink *sink,
-                              struct graft_error *error);
+/* [load] Lays out the convolution over `channels`, as the mixer's choices say. */
+void graft_mixer_conv(struct graft_outline *of, const struct graft_module **conv, int64_t channels);
 
-/* [load] Declares the mixer's norm with a gate, of `width` numbers in groups of `group`. */
-int graft_mixer_describe_norm(struct graft_reader *reader, int64_t width, int64_t group, const struct graft_sink *sink,
-                              struct graft_error *error);
+/* [load] Lays out the mixer's norm with a gate, of `width` numbers in groups of `group`. */
+void graft_mixer_norm(struct graft_outline *of, const struct graft_module **norm, int64_t width, int64_t group);
 
-/* [load] Declares the activation of mixer.act as the child `name`. */
-int graft_mixer_describe_act(struct graft_reader *reader, const char *name, const struct graft_sink *sink,
-                             struct graft_error *error);
+/* [load] Lays out the activation of mixer.act as the child `name`. */
+void graft_mixer_act(struct graft_outline *of, const struct graft_module **act, const char *name);
 
-/* [forward] y [tokens, columns] = the columns of x from `first` on; rows of x are `stride` apart. */
-void graft_take_columns(const float *x, int64_t stride, int64_t first, int64_t tokens, int64_t columns, float *y);
+/* [load] Lays out the projection out, mixer.output. */
+void graft_mixer_output(struct graft_outline *of, const struct graft_module **output, int64_t size, int32_t bias);
 
-/* [forward] x *= scale; does nothing if that is 1. */
-void graft_scale(float *x, int64_t count, float scale);
+/* [forward] What the convolution makes of x [tokens, channels]. */
+float *graft_mixer_convolve(const struct graft_pass *pass, const struct graft_module *conv,
+                            const struct graft_batch *batch, const float *x, int64_t channels);
+
+/* [forward] gate [tokens * heads, width] = the norm with a gate of x. */
+void graft_mixer_gated_norm(const struct graft_pass *pass, const struct graft_module *norm, int64_t heads, float *x,
+                            float *gate);
+
+/* [forward] The state of each of the batch's sequences, [sequences]. */
+float **graft_mixer_states(const struct graft_pass *pass, const struct graft_batch *batch,
+                           const struct graft_state *state);
 
 /* [any] log(1 + exp(x)) */
 float graft_softplus(float x);

@@ -3,40 +3,28 @@
 #include "arch/decoder/choices.h"
 #include "arch/mixers/mixer.h"
 #include "arch/role.h"
-#include "graft/describe.h"
-#include "graft/mixer.h"
 
 struct short_conv {
     struct graft_instance base;
-    int64_t hidden_size;
+    int64_t width;
     const struct graft_module *in_proj; /* hidden_size -> 3 * hidden_size */
     const struct graft_module *conv;
     const struct graft_module *output;
 };
 
-int graft_short_conv_describe(const struct graft_class *self, const struct graft_config *config,
+int graft_short_conv_describe(const struct graft_class *cls, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const int64_t width = graft_args_int(args, "hidden_size", 0);
-    struct graft_reader reader;
-    graft_reader_start(&reader, self->data, config, graft_args_int(args, "layer_idx", 0), error);
-    const int32_t bias = graft_read_bool(&reader, D_MIXER_BIAS);
-    graft_describe_linear(sink, "in_proj", width, 3 * width, bias, error);
-    graft_mixer_describe_conv(&reader, width, sink, error);
-    graft_describe_linear(sink, graft_description_name(self->data, D_MIXER_OUTPUT), width, width, bias, error);
-    return error->code;
-}
-
-int graft_short_conv_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                            struct graft_error *error) {
-    struct short_conv *self = graft_instance_new(build, sizeof *self, error);
+    struct graft_outline of;
+    struct short_conv *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
     if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+        return error->code;
     }
-    self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
-    self->in_proj = graft_build_child(build, "in_proj", error);
-    self->conv = graft_build_child(build, graft_description_name(cls->data, D_MIXER_CONV), error);
-    self->output = graft_build_child(build, graft_description_name(cls->data, D_MIXER_OUTPUT), error);
-    return graft_instance_finish(self, instance, error);
+    const int32_t bias = graft_read_bool(&of.reader, D_MIXER_BIAS);
+    self->width = graft_outline_hidden_size(&of);
+    graft_outline_linear(&of, &self->in_proj, "in_proj", self->width, 3 * self->width, bias);
+    graft_mixer_conv(&of, &self->conv, self->width);
+    graft_mixer_output(&of, &self->output, self->width, bias);
+    return error->code;
 }
 
 /* y[t] = a[t] * b[t] for `width` columns; rows of a and b are `a_stride` and `b_stride` apart. */
@@ -52,27 +40,19 @@ static void multiply(const float *a, int64_t a_stride, const float *b, int64_t b
 static int forward(void *instance, const struct graft_call *call, const struct graft_mixer_args *args,
                    struct graft_error *error) {
     const struct short_conv *self = instance;
-    const int64_t tokens = args->batch->tokens;
-    const int64_t width = self->hidden_size;
-    float *BCx = graft_scratch_floats(call, tokens, 3 * width, error); /* [tokens, {B, C, x} [hidden_size]] */
-    float *Bx = graft_scratch_floats(call, tokens, width, error);      /* [tokens, hidden_size] */
-    float *mixed = graft_scratch_floats(call, tokens, width, error);   /* [tokens, hidden_size] */
-    const struct graft_linear_args in_args = {sizeof in_args, 0, tokens, args->hidden_states, BCx};
-    const struct graft_causal_conv1d_args conv_args = {sizeof conv_args, 0, args->batch, Bx, mixed};
-    const struct graft_linear_args output_args = {sizeof output_args, 0, tokens, mixed, args->output};
-    if (BCx == NULL || Bx == NULL || mixed == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+    const struct graft_pass pass = {call, args->batch->tokens, error};
+    const int64_t width = self->width;
+    float *BCx = graft_pass_product(&pass, self->in_proj, args->hidden_states, 3 * width); /* {B, C, x} [width] */
+    float *Bx = graft_pass_floats(&pass, width);
+    if (error->code == GRAFT_OK) {
+        multiply(BCx, 3 * width, BCx + 2 * width, 3 * width, pass.rows, width, Bx);
     }
-    int status = graft_linear_forward(self->in_proj, call, &in_args, error);
-    if (status == GRAFT_OK) {
-        multiply(BCx, 3 * width, BCx + 2 * width, 3 * width, tokens, width, Bx);
-        status = graft_causal_conv1d_forward(self->conv, call, &conv_args, error);
+    float *mixed = graft_mixer_convolve(&pass, self->conv, args->batch, Bx, width);
+    if (error->code == GRAFT_OK) {
+        multiply(BCx + width, 3 * width, mixed, width, pass.rows, width, mixed);
     }
-    if (status == GRAFT_OK) {
-        multiply(BCx + width, 3 * width, mixed, width, tokens, width, mixed);
-        status = graft_linear_forward(self->output, call, &output_args, error);
-    }
-    return status;
+    graft_pass_linear(&pass, self->output, mixed, args->output);
+    return error->code;
 }
 
 const struct graft_mixer graft_short_conv_vtable = {.struct_size = sizeof graft_short_conv_vtable, .forward = forward};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/pass.h"
+
+#include <string.h>
+
+#include "graft/activation.h"
+#include "graft/kernels.h"
+#include "graft/linear.h"
+#include "graft/norm.h"
+
+static int is_sound(const struct graft_pass *pass) {
+    return pass->error->code == GRAFT_OK;
+}
+
+float *graft_pass_floats(const struct graft_pass *pass, int64_t columns) {
+    return graft_scratch_floats(pass->call, pass->rows, columns, pass->error);
+}
+
+float *graft_pass_columns(const struct graft_pass *pass, const float *x, int64_t stride, int64_t first,
+                          int64_t columns) {
+    float *y = graft_pass_floats(pass, columns);
+    for (int64_t i = 0; is_sound(pass) && i < pass->rows; i++) {
+        memcpy(y + i * columns, x + i * stride + first, (size_t)columns * sizeof *y);
+    }
+    return y;
+}
+
+float *graft_pass_widen(const struct graft_pass *pass, const struct graft_weight *weight) {
+    return weight != NULL && is_sound(pass) ? graft_scratch_widened(pass->call, weight, pass->error) : NULL;
+}
+
+void graft_pass_linear(const struct graft_pass *pass, const struct graft_module *linear, const float *x, float *y) {
+    const struct graft_linear_args args = {sizeof args, 0, pass->rows, x, y};
+    if (is_sound(pass)) {
+        (void)graft_linear_forward(linear, pass->call, &args, pass->error);
+    }
+}
+
+float *graft_pass_product(const struct graft_pass *pass, const struct graft_module *linear, const float *x,
+                          int64_t columns) {
+    float *y = graft_pass_floats(pass, columns);
+    graft_pass_linear(pass, linear, x, y);
+    return y;
+}
+
+void graft_pass_linears(const struct graft_pass *pass, const struct graft_module *const *linears, const float *x,
+                        float *const *ys, int32_t n) {
+    struct graft_linear_args args[GRAFT_LINEAR_ALL];
+    for (int32_t i = 0; i < n; i++) {
+        args[i] = (struct graft_linear_args){sizeof args[i], 0, pass->rows, x, ys[i]};
+    }
+    if (is_sound(pass)) {
+        (void)graft_linear_forward_all(linears, pass->call, args, n, pass->error);
+    }
+}
+
+void graft_pass_norm(const struct graft_pass *pass, const struct graft_module *norm, float *x, const float *residual,
+                     float *y) {
+    const struct graft_norm_args args = {sizeof args, 0, pass->rows, x, residual, y};
+    if (is_sound(pass)) {
+        (void)graft_norm_forward(norm, pass->call, &args, pass->error);
+    }
+}
+
+float *graft_pass_normed(const struct graft_pass *pass, const struct graft_module *norm, float *x, int64_t columns) {
+    if (norm == NULL) {
+        return x;
+    }
+    float *y = graft_pass_floats(pass, columns);
+    graft_pass_norm(pass, norm, x, NULL, y);
+    return y;
+}
+
+void graft_pass_activate(const struct graft_pass *pass, const struct graft_module *act, float *x, int64_t columns) {
+    const struct graft_activation_args args = {sizeof args, 0, pass->rows * columns, x, x};
+    if (is_sound(pass)) {
+        (void)graft_activation_forward(act, pass->call, &args, pass->error);
+    }
+}
+
+void graft_pass_activation(const struct graft_pass *pass, int32_t kernel, float *x, int64_t columns) {
+    if (is_sound(pass)) {
+        (void)pass->call->kernels->activation(pass->call, kernel, x, pass->rows * columns, x, pass->error);
+    }
+}
+
+void graft_pass_gate(const struct graft_pass *pass, int32_t kernel, float *gate, const float *x, int64_t columns) {
+    if (is_sound(pass)) {
+        (void)pass->call->kernels->gated_activation(pass->call, kernel, gate, columns, x, columns, pass->rows, columns,
+                                                    pass->error);
+    }
+}
+
+void graft_pass_gate_by(const struct graft_pass *pass, const struct graft_module *act, float *gate, const float *x,
+                        int64_t columns) {
+    if (is_sound(pass)) {
+        (void)graft_activation_gate(act, pass->call, gate, x, pass->rows, columns, pass->error);
+    }
+}
+
+void graft_pass_add(const struct graft_pass *pass, float *sum, const float *x, int64_t columns) {
+    if (is_sound(pass)) {
+        (void)pass->call->kernels->add(pass->call, sum, x, pass->rows * columns, pass->error);
+    }
+}
+
+void graft_pass_scale(const struct graft_pass *pass, float *x, int64_t columns, float factor) {
+    for (int64_t i = 0; factor != 1.0f && is_sound(pass) && i < pass->rows * columns; i++) {
+        x[i] *= factor;
+    }
+}
+
+void graft_pass_scale_rows(const struct graft_pass *pass, float *x, int64_t columns, const float *numbers) {
+    for (int64_t i = 0; is_sound(pass) && i < pass->rows * columns; i++) {
+        x[i] *= numbers[i / columns];
+    }
+}
+
+void graft_pass_multiply(const struct graft_pass *pass, float *x, int64_t columns, const struct graft_weight *vector) {
+    const float *numbers = graft_pass_widen(pass, vector);
+    const int is_one = vector != NULL && vector->rows * vector->columns == 1;
+    for (int64_t i = 0; numbers != NULL && i < pass->rows * columns; i++) {
+        x[i] *= numbers[is_one ? 0 : i % columns];
+    }
+}
