@@ -6,7 +6,7 @@
 
 #include "graft/describe.h"
 
-enum { MAX_MEMBERS = 32, MAX_NAME = 256 };
+enum { MAX_NAME = 256 };
 
 enum { CHILD, FOUND_CHILD, WEIGHT, FOUND_WEIGHT, STATE };
 
@@ -14,32 +14,43 @@ enum { CHILD, FOUND_CHILD, WEIGHT, FOUND_WEIGHT, STATE };
 struct member {
     const char *prefix; /* NULL: none */
     const char *name;
+    int64_t index; /* -1: none */
     int32_t kind;
     uint32_t offset; /* in the instance */
 };
 
 struct graft_outline_kept {
     int64_t size; /* of the instance, which follows */
+    int64_t capacity;
     int64_t n;
-    struct member members[MAX_MEMBERS];
+    struct member members[]; /* [capacity] */
 };
 
 static void *instance_of(const struct graft_outline_kept *kept) {
-    return (char *)kept + sizeof *kept;
+    return (char *)kept + sizeof *kept + (size_t)kept->capacity * sizeof kept->members[0];
 }
 
 void *graft_outline_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, size_t size,
                           struct graft_error *error) {
-    struct graft_outline_kept *kept = sink->keep(sink->data, (int64_t)(sizeof *kept + size), error);
+    return graft_outline_start_many(of, cls, config, args, sink, size, GRAFT_OUTLINE_MEMBERS, error);
+}
+
+void *graft_outline_start_many(struct graft_outline *of, const struct graft_class *cls,
+                               const struct graft_config *config, const struct graft_args *args,
+                               const struct graft_sink *sink, size_t size, int64_t members, struct graft_error *error) {
+    const size_t bytes = sizeof(struct graft_outline_kept) + (size_t)members * sizeof(struct member) + size;
+    struct graft_outline_kept *kept = sink->keep(sink->data, (int64_t)bytes, error);
     if (kept == NULL) {
         return NULL;
     }
     kept->size = (int64_t)size;
+    kept->capacity = members;
     of->args = args;
     of->sink = sink;
     of->error = error;
     of->prefix = NULL;
+    of->index = -1;
     of->self = instance_of(kept);
     of->kept = kept;
     graft_reader_start(&of->reader, cls->data, config, graft_args_int(args, "layer_idx", 0), error);
@@ -54,8 +65,13 @@ int64_t graft_outline_hidden_size(const struct graft_outline *of) {
     return graft_args_int(of->args, "hidden_size", 0);
 }
 
-static const char *spell(const char *prefix, const char *name, char path[MAX_NAME]) {
-    (void)snprintf(path, MAX_NAME, "%s%s%s", prefix != NULL ? prefix : "", prefix != NULL ? "." : "", name);
+static const char *spell(const struct member *member, char path[MAX_NAME]) {
+    if (member->index >= 0) {
+        (void)snprintf(path, MAX_NAME, "%s.%lld", member->name, (long long)member->index);
+    } else {
+        (void)snprintf(path, MAX_NAME, "%s%s%s", member->prefix != NULL ? member->prefix : "",
+                       member->prefix != NULL ? "." : "", member->name);
+    }
     return path;
 }
 
@@ -66,13 +82,14 @@ static const char *note(struct graft_outline *of, int32_t kind, const void *memb
     if (name == NULL || of->error->code != GRAFT_OK) {
         return NULL;
     }
-    if (kept->n == MAX_MEMBERS) {
-        (void)graft_error_set(of->error, GRAFT_ERROR_INTERNAL, of->sink->path, "more than %d members", MAX_MEMBERS);
+    if (kept->n == kept->capacity) {
+        (void)graft_error_set(of->error, GRAFT_ERROR_INTERNAL, of->sink->path, "more than %lld members",
+                              (long long)kept->capacity);
         return NULL;
     }
     kept->members[kept->n++] =
-        (struct member){of->prefix, name, kind, (uint32_t)((const char *)member - (const char *)of->self)};
-    return spell(of->prefix, name, path);
+        (struct member){of->prefix, name, of->index, kind, (uint32_t)((const char *)member - (const char *)of->self)};
+    return spell(&kept->members[kept->n - 1], path);
 }
 
 void graft_outline_child(struct graft_outline *of, const struct graft_module **child, const char *name,
@@ -160,7 +177,7 @@ void graft_outline_state(struct graft_outline *of, const struct graft_state **st
 
 static const void *find(const struct member *member, const struct graft_build *build, struct graft_error *error) {
     char space[MAX_NAME];
-    const char *path = spell(member->prefix, member->name, space);
+    const char *path = spell(member, space);
     switch (member->kind) {
     case CHILD:
         return graft_build_child(build, path, error);

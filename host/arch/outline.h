@@ -28,17 +28,24 @@ struct graft_outline {
     const struct graft_args *args;
     const struct graft_sink *sink;
     struct graft_error *error;
-    const char *prefix; /* "altup": names below are PREFIX.NAME; NULL: they are as given. May be changed at any time */
+    const char *prefix; /* "altup": names below are PREFIX.NAME; NULL: they are as given; may be changed, as the next */
+    int64_t index;      /* 0 or more: what is named is that item of the list NAME, NAME.INDEX; -1: it is no list */
     void *self;         /* the instance that is laid out; starts with a struct graft_instance, which is not filled in */
     struct graft_outline_kept *kept;
     struct graft_config_section section; /* for readers of a section, as those of towers */
 };
 
+/* How many members of an instance an outline notes. */
+enum { GRAFT_OUTLINE_MEMBERS = 32 };
+
 /* Starts an outline of an instance of `size` bytes, which is zeroed; NULL with an error recorded on failure. Do not
- * move `of`: it points into itself. */
+ * move `of`: it points into itself. The second has room for so many `members`. */
 void *graft_outline_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, size_t size,
                           struct graft_error *error);
+void *graft_outline_start_many(struct graft_outline *of, const struct graft_class *cls,
+                               const struct graft_config *config, const struct graft_args *args,
+                               const struct graft_sink *sink, size_t size, int64_t members, struct graft_error *error);
 
 /* The name that the description has for a choice; NULL: none. */
 const char *graft_outline_name(const struct graft_outline *of, int32_t choice);

@@ -84,11 +84,9 @@ graft_role_describe graft_causal_lm_describe, graft_conditional_describe, graft_
     graft_decoder_model_describe, graft_decoder_layer_describe, graft_attention_describe,
     graft_cross_attention_describe, graft_disentangled_describe, graft_mlp_describe, graft_decoder_norm_describe,
     graft_decoder_rotary_describe, graft_extended_layer_describe;
-graft_role_create graft_extended_layer_create, graft_decoder_model_create, graft_attention_create,
-    graft_cross_attention_create, graft_disentangled_create, graft_decoder_norm_create, graft_decoder_rotary_create;
+graft_role_create graft_attention_create, graft_decoder_rotary_create;
 void graft_decoder_rotary_destroy(void *instance);
-void graft_extended_layer_destroy(void *instance);
-extern const struct graft_decoder_layer graft_extended_layer_vtable;
+extern const struct graft_decoder_layer graft_decoder_layer_vtable, graft_extended_layer_vtable;
 extern const struct graft_base_model graft_decoder_model_vtable;
 extern const struct graft_self_attention graft_attention_vtable, graft_cross_attention_vtable,
     graft_disentangled_vtable;
@@ -97,7 +95,6 @@ extern const struct graft_rotary graft_decoder_rotary_vtable;
 
 /* In mla/; `data` is a struct graft_description of graft_decoder_choices. */
 graft_role_describe graft_mla_describe;
-graft_role_create graft_mla_create;
 void graft_mla_destroy(void *instance);
 extern const struct graft_self_attention graft_mla_vtable;
 
@@ -112,8 +109,6 @@ extern const struct graft_mixer graft_rwkv_channel_vtable, graft_rwkv_time_vtabl
 /* In moe/; `data` is a struct graft_description of graft_decoder_choices. */
 graft_role_describe graft_sparse_moe_block_describe, graft_router_describe, graft_experts_describe,
     graft_plain_experts_describe, graft_routed_attention_describe;
-graft_role_create graft_routed_attention_create, graft_sparse_moe_block_create, graft_router_create,
-    graft_experts_create, graft_plain_experts_create;
 extern const struct graft_mlp graft_sparse_moe_block_vtable;
 extern const struct graft_self_attention graft_routed_attention_vtable;
 extern const struct graft_router graft_router_vtable;

@@ -11,12 +11,10 @@
 #include <cmocka.h>
 
 #include "arch/decoder/attention.h"
-#include "arch/decoder/choices.h"
 #include "arch/role.h"
 #include "kernels/kernels.h"
 #include "kernels/scratch.h"
 #include "numbers.h"
-#include "plugin/host_services.h"
 
 enum { TOKENS = 5, HEADS = 4, KV_HEADS = 2, DIM = 10, WIDTH = 4, HALF = WIDTH / 2, HIDDEN = HEADS * DIM };
 
@@ -37,25 +35,6 @@ static int all = HIDDEN;
 static int first = KV_HEADS * DIM;
 static const struct graft_module to_all = {.instance = &all, .forward = &projection_vtable};
 static const struct graft_module to_first = {.instance = &first, .forward = &projection_vtable};
-
-static const struct graft_module *find_child(void *data, const char *name) {
-    (void)data;
-    int is_all = strcmp(name, "q_proj") == 0 || strcmp(name, "o_proj") == 0;
-    int is_first = strcmp(name, "k_proj") == 0 || strcmp(name, "v_proj") == 0;
-    return is_all ? &to_all : is_first ? &to_first : NULL;
-}
-
-static const struct graft_args *find_args(void *data, const char *name) {
-    (void)data;
-    (void)name;
-    return NULL;
-}
-
-static const struct graft_weight *find_weight(void *data, const char *name) {
-    (void)data;
-    (void)name;
-    return NULL;
-}
 
 struct angles {
     float cos[TOKENS * WIDTH];
@@ -107,24 +86,22 @@ static double expected(const float *x, const struct angles *angles, int32_t layo
 static void run(int32_t layout) {
     static const int64_t cu_seqlens[] = {0, TOKENS};
     static const int64_t positions[TOKENS] = {0, 1, 2, 3, 4};
-    const struct graft_attention_kept kept = {.sizes = {.hidden_size = HIDDEN,
-                                                        .heads = HEADS,
-                                                        .kv_heads = KV_HEADS,
-                                                        .head_dim = DIM,
-                                                        .rotary_width = WIDTH,
-                                                        .scaling = 1.0 / sqrt((double)DIM),
-                                                        .rope_layout = layout},
-                                              .value_dim = DIM,
-                                              .value_scale = 1.0f,
-                                              .key_scale = 1.0f,
-                                              .input_scale = 1.0f,
-                                              .output_scale = 1.0f};
-    const struct graft_build build = {.struct_size = sizeof build,
-                                      .host = graft_host_get(),
-                                      .weight = find_weight,
-                                      .child = find_child,
-                                      .kept = &kept,
-                                      .child_args = find_args};
+    struct graft_attention attention = {.sizes = {.hidden_size = HIDDEN,
+                                                  .heads = HEADS,
+                                                  .kv_heads = KV_HEADS,
+                                                  .head_dim = DIM,
+                                                  .rotary_width = WIDTH,
+                                                  .scaling = 1.0 / sqrt((double)DIM),
+                                                  .rope_layout = layout},
+                                        .value_dim = DIM,
+                                        .value_scale = 1.0f,
+                                        .key_scale = 1.0f,
+                                        .input_scale = 1.0f,
+                                        .output_scale = 1.0f,
+                                        .q = &to_all,
+                                        .k = &to_first,
+                                        .v = &to_first,
+                                        .output = &to_all};
     const struct graft_batch batch = {.struct_size = sizeof batch,
                                       .sequences = 1,
                                       .tokens = TOKENS,
@@ -142,21 +119,15 @@ static void run(int32_t layout) {
                                                    .mask = &mask,
                                                    .output = y};
     struct graft_error error = graft_error_none();
-    struct graft_description *description = graft_description_create(&graft_decoder_choices, &error);
-    const struct graft_class cls = {.struct_size = sizeof cls, .data = description};
     struct graft_scratch *scratch = graft_scratch_create();
     struct graft_call call;
-    void *instance = NULL;
     graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
-    assert_int_equal(graft_attention_create(&cls, &build, &instance, &error), GRAFT_OK);
-    assert_int_equal(graft_attention_vtable.forward(instance, &call, &args, &error), GRAFT_OK);
+    assert_int_equal(graft_attention_vtable.forward(&attention, &call, &args, &error), GRAFT_OK);
     for (int i = 0; i < TOKENS * HIDDEN; i++) {
         double wanted = expected(x, &angles, layout, i % HIDDEN / DIM, i / HIDDEN, i % DIM);
         assert_true(fabs((double)y[i] - wanted) < 1e-5);
     }
-    graft_instance_destroy(instance);
     graft_scratch_destroy(scratch);
-    graft_description_destroy(description);
     numbers_free(x, 4);
     numbers_free(y, 4);
 }

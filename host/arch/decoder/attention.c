@@ -3,404 +3,295 @@
  * output. */
 #include "arch/decoder/attention.h"
 
-#include "arch/decoder/attention_keep.h"
 #include "arch/decoder/choices.h"
 #include "arch/decoder/roles.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
 /* The name of the projection that gives queries, keys and values in one; NULL: there are three projections. */
-static const char *qkv_name(const struct graft_description *description, const struct graft_attention_kept *kept) {
-    return kept->qkv_joined ? "qkv_proj" : graft_description_name(description, D_QKV);
+static const char *qkv_name(const struct graft_outline *of, const struct graft_attention *self) {
+    return self->qkv_joined ? "qkv_proj" : graft_outline_name(of, D_QKV);
 }
 
-/* Declares the projections of hidden states to queries, keys and values. */
-static int describe_inputs(const struct graft_description *description, const struct graft_attention_kept *kept,
-                           int32_t k_bias, const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_parts_attention_sizes *sizes = &kept->sizes;
-    const int64_t q_size = sizes->heads * sizes->head_dim;
-    const int64_t k_size = sizes->kv_heads * sizes->head_dim;
-    const int64_t v_size = sizes->kv_heads * kept->value_dim;
-    const char *qkv = qkv_name(description, kept);
-    if (qkv != NULL) {
-        return graft_describe_linear(sink, qkv, sizes->hidden_size, q_size + k_size + v_size, sizes->qkv_bias, error);
+/* Lays out the projections of hidden states to queries, keys and values. */
+static void outline_inputs(struct graft_outline *of, struct graft_attention *self) {
+    const struct graft_parts_attention_sizes *sizes = &self->sizes;
+    const int64_t hidden = sizes->hidden_size, q_size = sizes->heads * sizes->head_dim;
+    const int64_t k_size = sizes->kv_heads * sizes->head_dim, v_size = sizes->kv_heads * self->value_dim;
+    const int32_t bias = sizes->qkv_bias;
+    const int32_t k_bias = graft_read_is_null(&of->reader, D_K_BIAS) ? bias : graft_read_bool(&of->reader, D_K_BIAS);
+    if (qkv_name(of, self) != NULL) {
+        graft_outline_linear(of, &self->qkv, qkv_name(of, self), hidden, q_size + k_size + v_size, bias);
+        return;
     }
-    graft_describe_linear(sink, graft_description_name(description, D_QUERY), sizes->hidden_size,
-                          kept->gate == D_GATE_QUERY ? 2 * q_size : q_size, sizes->qkv_bias, error);
-    if (!graft_attention_borrows(kept)) {
-        graft_describe_linear(sink, graft_description_name(description, D_KEY), sizes->hidden_size, k_size, k_bias,
-                              error);
+    graft_outline_linear(of, &self->q, graft_outline_name(of, D_QUERY), hidden,
+                         self->gate_kind == D_GATE_QUERY ? 2 * q_size : q_size, bias);
+    if (!graft_attention_borrows(self)) {
+        graft_outline_linear(of, &self->k, graft_outline_name(of, D_KEY), hidden, k_size, k_bias);
     }
-    if (!graft_attention_borrows(kept) && !kept->value_is_key) {
-        graft_describe_linear(sink, graft_description_name(description, D_VALUE), sizes->hidden_size, v_size,
-                              sizes->qkv_bias, error);
+    if (!graft_attention_borrows(self) && !self->value_is_key) {
+        graft_outline_linear(of, &self->v, graft_outline_name(of, D_VALUE), hidden, v_size, bias);
     }
-    return error->code;
 }
 
-/* Declares the projection of the gate, and its bias, unless the projection of queries gives the gate as well. */
-static int describe_gate(const struct graft_description *description, const struct graft_attention_kept *kept,
-                         const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_parts_attention_sizes *sizes = &kept->sizes;
-    const char *bias = graft_description_name(description, D_GATE_BIAS);
-    const int64_t width = kept->gate == D_GATE_HEAD ? 1 : kept->value_dim;
-    if (kept->gate != D_GATE_NUMBER && kept->gate != D_GATE_HEAD) {
-        return GRAFT_OK;
+/* Lays out the output projection, the norm before it, and the gate with its bias, unless the projection of queries
+ * gives the gate as well. */
+static void outline_outputs(struct graft_outline *of, struct graft_attention *self) {
+    const struct graft_parts_attention_sizes *sizes = &self->sizes;
+    const int64_t width = sizes->heads * self->value_dim;
+    graft_outline_linear(of, &self->output, graft_outline_name(of, D_OUTPUT), width, sizes->hidden_size,
+                         sizes->o_proj_bias);
+    graft_outline_norm(of, &self->output_norm, graft_outline_name(of, D_OUTPUT_NORM),
+                       graft_outline_name(of, D_CLASS_NORM), width, graft_args_real(of->args, "eps", 1e-6));
+    if (self->gate_kind == D_GATE_NUMBER || self->gate_kind == D_GATE_HEAD) {
+        graft_outline_linear(of, &self->gate, graft_outline_name(of, D_GATE_NAME), sizes->hidden_size,
+                             self->gate_kind == D_GATE_HEAD ? sizes->heads : width, 0);
+        graft_outline_vector(of, &self->gate_bias, graft_outline_name(of, D_GATE_BIAS), sizes->heads);
     }
-    graft_describe_linear(sink, graft_description_name(description, D_GATE_NAME), sizes->hidden_size,
-                          sizes->heads * width, 0, error);
-    if (bias != NULL) {
-        graft_describe_vector(sink, bias, sizes->heads, error);
-    }
-    return error->code;
 }
 
-/* Declares the norm of values, which has no weight. */
-static int describe_value_norm(const struct graft_description *description, const struct graft_attention_kept *kept,
-                               const struct graft_args *args, const struct graft_sink *sink,
-                               struct graft_error *error) {
-    const char *name = graft_description_name(description, D_VALUE_NORM);
-    const struct graft_arg given[] = {graft_int_arg("hidden_size", kept->value_dim),
-                                      graft_real_arg("eps", graft_args_real(args, "eps", 1e-6)),
+/* A choice of norms of queries and keys; where it is null, that of other norms. */
+static int32_t read_or(struct graft_reader *reader, int32_t choice, int32_t other) {
+    return graft_read_bool(reader, graft_read_is_null(reader, choice) ? other : choice);
+}
+
+/* Declares a norm of `heads` heads, as attention.head_norm says. */
+static void describe_norm(struct graft_outline *of, const struct graft_attention *self, const char *name,
+                          int64_t heads) {
+    const int32_t kind = graft_read_word(&of->reader, D_HEAD_NORM);
+    struct graft_arg given[5];
+    int32_t n = 0;
+    given[n++] = graft_int_arg("hidden_size", (kind == D_HEAD_NORM_ALL ? heads : 1) * self->sizes.head_dim);
+    if (graft_args_find(of->args, "eps", GRAFT_ARG_REAL) != NULL) {
+        given[n++] = graft_real_arg("eps", graft_args_real(of->args, "eps", 0.0));
+    }
+    if (!read_or(&of->reader, D_HEAD_NORM_WEIGHT, D_NORM_WEIGHT)) {
+        given[n++] = graft_int_arg("weight", 0);
+    }
+    if (!read_or(&of->reader, D_HEAD_NORM_BIAS, D_NORM_BIAS)) {
+        given[n++] = graft_int_arg("bias", 0);
+    }
+    if (kind == D_HEAD_NORM_EACH) {
+        given[n++] = graft_int_arg("heads", heads);
+    }
+    if (kind != D_HEAD_NORM_NONE && of->error->code == GRAFT_OK) {
+        (void)graft_describe_child(of->sink, name, graft_decoder_class_name(of->reader.description, D_CLASS_HEAD_NORM),
+                                   GRAFT_INTERFACE_NORM, given, n, of->error);
+    }
+}
+
+/* Lays out the norms of queries and keys, which a derived class may declare, too, and that of values, which has no
+ * weight. */
+static void outline_norms(struct graft_outline *of, struct graft_attention *self) {
+    const struct graft_arg given[] = {graft_int_arg("hidden_size", self->value_dim),
+                                      graft_real_arg("eps", graft_args_real(of->args, "eps", 1e-6)),
                                       graft_int_arg("weight", 0)};
-    return name != NULL && !graft_attention_borrows(kept)
-               ? graft_describe_child(sink, name, graft_decoder_class_name(description, D_CLASS_HEAD_NORM),
-                                      GRAFT_INTERFACE_NORM, given, 3, error)
-               : GRAFT_OK;
-}
-
-/* Declares the norms of queries and keys, where the family has them. */
-static int describe_norms(struct graft_reader *reader, const struct graft_attention_kept *kept,
-                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_parts_attention_sizes *sizes = &kept->sizes;
-    const int n_norms = graft_attention_borrows(kept) ? 1 : 2;
-    const char *const names[] = {graft_description_name(reader->description, D_QUERY_NORM),
-                                 graft_description_name(reader->description, D_KEY_NORM)};
-    const int32_t head_norm = graft_read_word(reader, D_HEAD_NORM);
-    const int64_t heads[] = {sizes->heads, sizes->kv_heads};
-    const int32_t bias = graft_read_is_null(reader, D_HEAD_NORM_BIAS) ? graft_read_bool(reader, D_NORM_BIAS)
-                                                                      : graft_read_bool(reader, D_HEAD_NORM_BIAS);
-    const int32_t weight = graft_read_is_null(reader, D_HEAD_NORM_WEIGHT) ? graft_read_bool(reader, D_NORM_WEIGHT)
-                                                                          : graft_read_bool(reader, D_HEAD_NORM_WEIGHT);
-    int status = reader->status;
-    for (int i = 0; i < n_norms && head_norm != D_HEAD_NORM_NONE && status == GRAFT_OK; i++) {
-        struct graft_arg given[5];
-        int32_t n = 0;
-        given[n++] = graft_int_arg("hidden_size", (head_norm == D_HEAD_NORM_ALL ? heads[i] : 1) * sizes->head_dim);
-        if (graft_args_find(args, "eps", GRAFT_ARG_REAL) != NULL) {
-            given[n++] = graft_real_arg("eps", graft_args_real(args, "eps", 0.0));
-        }
-        if (!weight) {
-            given[n++] = graft_int_arg("weight", 0);
-        }
-        if (!bias) {
-            given[n++] = graft_int_arg("bias", 0);
-        }
-        if (head_norm == D_HEAD_NORM_EACH) {
-            given[n++] = graft_int_arg("heads", heads[i]);
-        }
-        status = graft_describe_child(sink, names[i], graft_decoder_class_name(reader->description, D_CLASS_HEAD_NORM),
-                                      GRAFT_INTERFACE_NORM, given, n, error);
+    const char *const names[] = {graft_outline_name(of, D_QUERY_NORM), graft_outline_name(of, D_KEY_NORM)};
+    const int borrows = graft_attention_borrows(self);
+    describe_norm(of, self, names[0], self->sizes.heads);
+    if (!borrows) {
+        describe_norm(of, self, names[1], self->sizes.kv_heads);
     }
-    return status == GRAFT_OK ? describe_value_norm(reader->description, kept, args, sink, error) : status;
+    graft_outline_find_child(of, &self->q_norm.module, names[0]);
+    graft_outline_find_child(of, &self->k_norm.module, names[1]);
+    graft_outline_child(of, &self->v_norm.module, borrows ? NULL : graft_outline_name(of, D_VALUE_NORM),
+                        graft_decoder_class_name(of->reader.description, D_CLASS_HEAD_NORM), GRAFT_INTERFACE_NORM,
+                        given, 3);
 }
 
 /* Checks that the heads fit the layout of the projection: by_head and blocks need as many heads of keys as of queries,
  * and blocks needs a multiple of four heads. */
-static int check_layout(const struct graft_description *description, const struct graft_attention_kept *kept,
-                        const char *path, struct graft_error *error) {
-    const int is_even = kept->value_dim == kept->sizes.head_dim;
-    if (!is_even &&
-        (kept->gate == D_GATE_QUERY || (qkv_name(description, kept) != NULL && kept->qkv_layout != D_QKV_JOINED))) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+static int check_layout(const struct graft_outline *of, const struct graft_attention *self) {
+    const struct graft_parts_attention_sizes *sizes = &self->sizes;
+    const int32_t layout = self->qkv_layout;
+    const int needs_even = self->gate_kind == D_GATE_QUERY || (qkv_name(of, self) != NULL && layout != D_QKV_JOINED);
+    if (self->value_dim != sizes->head_dim && needs_even) {
+        return graft_error_set(of->error, GRAFT_ERROR_MODEL, of->sink->path,
                                "heads of values have %lld numbers, expected head_dim (%lld), as the layout of its "
                                "projection needs",
-                               (long long)kept->value_dim, (long long)kept->sizes.head_dim);
+                               (long long)self->value_dim, (long long)sizes->head_dim);
     }
-    if (kept->qkv_layout == D_QKV_BLOCKS && kept->sizes.heads % GRAFT_QKV_BLOCKS != 0) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, path, "%lld heads cannot be divided into %d blocks",
-                               (long long)kept->sizes.heads, GRAFT_QKV_BLOCKS);
+    if (layout == D_QKV_BLOCKS && sizes->heads % GRAFT_QKV_BLOCKS != 0) {
+        return graft_error_set(of->error, GRAFT_ERROR_MODEL, of->sink->path,
+                               "%lld heads cannot be divided into %d blocks", (long long)sizes->heads,
+                               GRAFT_QKV_BLOCKS);
     }
-    return (kept->qkv_layout == D_QKV_BY_HEAD || kept->qkv_layout == D_QKV_BLOCKS) &&
-                   kept->sizes.kv_heads != kept->sizes.heads
-               ? graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
+    return (layout == D_QKV_BY_HEAD || layout == D_QKV_BLOCKS) && sizes->kv_heads != sizes->heads
+               ? graft_error_set(of->error, GRAFT_ERROR_PLUGIN, of->sink->path,
                                  "argument num_key_value_heads: expected num_attention_heads (%lld), got %lld",
-                                 (long long)kept->sizes.heads, (long long)kept->sizes.kv_heads)
+                                 (long long)sizes->heads, (long long)sizes->kv_heads)
                : GRAFT_OK;
 }
 
-static void read_gain(struct graft_reader *reader, struct graft_attention_kept *kept) {
-    kept->query_gain = (float)graft_read_real(reader, D_QUERY_GAIN);
-    kept->query_power = (float)graft_read_real(reader, D_QUERY_POWER);
-    kept->query_gain_period = graft_read_int(reader, D_QUERY_GAIN_PERIOD);
-    kept->query_gain_from = graft_read_int(reader, D_QUERY_GAIN_FROM);
-    if ((kept->query_gain != 0.0f || kept->query_power != 0.0f) && kept->query_gain_period == 0) {
+static void read_gain(struct graft_reader *reader, struct graft_attention *self) {
+    self->query_gain = (float)graft_read_real(reader, D_QUERY_GAIN);
+    self->query_power = (float)graft_read_real(reader, D_QUERY_POWER);
+    self->query_gain_period = graft_read_int(reader, D_QUERY_GAIN_PERIOD);
+    self->query_gain_from = graft_read_int(reader, D_QUERY_GAIN_FROM);
+    if ((self->query_gain != 0.0f || self->query_power != 0.0f) && self->query_gain_period == 0) {
         graft_reader_fail(reader, D_QUERY_GAIN_PERIOD, "missing, expected an integer");
     }
 }
 
-int graft_attention_describe(const struct graft_class *self, const struct graft_config *config,
+static void read_choices(struct graft_reader *reader, const struct graft_args *args, struct graft_attention *self) {
+    self->qkv_joined = graft_args_int(args, "qkv_joined", 0) != 0;
+    self->qkv_layout = self->qkv_joined ? D_QKV_JOINED : graft_read_word(reader, D_QKV_LAYOUT);
+    self->gate_kind = graft_read_word(reader, D_GATE);
+    self->gate_act = graft_read_word(reader, D_GATE_ACT);
+    self->value_dim =
+        graft_read_is_null(reader, D_VALUE_DIM) ? self->sizes.head_dim : graft_read_int(reader, D_VALUE_DIM);
+    self->value_scale = (float)graft_read_real(reader, D_VALUE_SCALE);
+    self->key_scale = (float)graft_read_real(reader, D_KEY_SCALE);
+    self->input_scale = (float)graft_read_real(reader, D_ATTENTION_INPUT_SCALE);
+    self->output_scale = (float)graft_read_real(reader, D_ATTENTION_OUTPUT_SCALE);
+    self->norm_after_rotary = graft_read_bool(reader, D_HEAD_NORM_AFTER_ROTARY);
+    self->clip = (float)graft_read_real(reader, D_CLIP);
+    read_gain(reader, self);
+    self->alibi = (float)graft_read_real(reader, D_ALIBI);
+    self->alibi_rounded = graft_read_bool(reader, D_ALIBI_ROUNDED);
+    self->differential = graft_read_bool(reader, D_DIFFERENTIAL);
+    self->kv_layer = (int32_t)graft_args_int(args, "kv_layer_idx", -1);
+    graft_attention_read_sharing(reader, self);
+    self->eps = (float)graft_args_real(args, "eps", 1e-6);
+}
+
+int graft_attention_describe(const struct graft_class *cls, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_description *description = self->data;
-    struct graft_reader reader;
-    struct graft_attention_kept *kept = graft_attention_keep(self, config, args, sink, sizeof *kept, &reader, error);
-    if (kept == NULL) {
+    struct graft_outline of;
+    struct graft_attention *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &self->sizes, error) != GRAFT_OK) {
         return error->code;
     }
-    kept->qkv_joined = graft_args_int(args, "qkv_joined", 0) != 0;
-    kept->qkv_layout = kept->qkv_joined ? D_QKV_JOINED : graft_read_word(&reader, D_QKV_LAYOUT);
-    kept->gate = graft_read_word(&reader, D_GATE);
-    kept->gate_act = graft_read_word(&reader, D_GATE_ACT);
-    kept->value_dim =
-        graft_read_is_null(&reader, D_VALUE_DIM) ? kept->sizes.head_dim : graft_read_int(&reader, D_VALUE_DIM);
-    kept->value_scale = (float)graft_read_real(&reader, D_VALUE_SCALE);
-    kept->key_scale = (float)graft_read_real(&reader, D_KEY_SCALE);
-    kept->input_scale = (float)graft_read_real(&reader, D_ATTENTION_INPUT_SCALE);
-    kept->output_scale = (float)graft_read_real(&reader, D_ATTENTION_OUTPUT_SCALE);
-    kept->norm_after_rotary = graft_read_bool(&reader, D_HEAD_NORM_AFTER_ROTARY);
-    kept->clip = (float)graft_read_real(&reader, D_CLIP);
-    read_gain(&reader, kept);
-    kept->alibi = (float)graft_read_real(&reader, D_ALIBI);
-    kept->alibi_rounded = graft_read_bool(&reader, D_ALIBI_ROUNDED);
-    kept->differential = graft_read_bool(&reader, D_DIFFERENTIAL);
-    kept->kv_layer = graft_args_int(args, "kv_layer_idx", -1);
-    graft_attention_read_sharing(&reader, kept);
-    kept->eps = (float)graft_args_real(args, "eps", 1e-6);
-    const int32_t sinks = graft_read_bool(&reader, D_SINKS);
-    const int32_t k_bias =
-        graft_read_is_null(&reader, D_K_BIAS) ? kept->sizes.qkv_bias : graft_read_bool(&reader, D_K_BIAS);
-    if (reader.status != GRAFT_OK || check_layout(description, kept, sink->path, error) != GRAFT_OK) {
+    of.reader.layer = self->sizes.layer;
+    read_choices(&of.reader, args, self);
+    const int32_t sinks = graft_read_bool(&of.reader, D_SINKS);
+    const int64_t kv_heads = self->sizes.kv_heads;
+    if (of.reader.status != GRAFT_OK || check_layout(&of, self) != GRAFT_OK) {
         return error->code;
     }
-    describe_inputs(description, kept, k_bias, sink, error);
-    graft_attention_describe_output(description, kept, args, sink, error);
-    describe_gate(description, kept, sink, error);
-    describe_norms(&reader, kept, args, sink, error);
-    graft_differential_describe(kept, sink, error);
-    graft_key_weights_describe(description, kept, sink, error);
-    graft_relative_describe(&reader, kept->sizes.heads, sink, &kept->relative, error);
-    if (sinks) {
-        graft_describe_vector(sink, "sinks", kept->sizes.heads, error);
+    outline_inputs(&of, self);
+    outline_outputs(&of, self);
+    outline_norms(&of, self);
+    graft_differential_outline(&of, self);
+    if (graft_outline_name(&of, D_KEY_WEIGHTS) != NULL) {
+        graft_outline_linear(&of, &self->key_weights, graft_outline_name(&of, D_KEY_WEIGHTS),
+                             kv_heads * self->value_dim, kv_heads, self->sizes.qkv_bias);
+        graft_outline_vector(&of, &self->key_rates, "A", kv_heads);
+    }
+    graft_relative_outline(&of, &self->relative, self->sizes.heads);
+    graft_outline_find_weight(&of, &self->sinks, "sinks");
+    if (sinks && error->code == GRAFT_OK) {
+        graft_describe_vector(sink, "sinks", self->sizes.heads, error);
     }
     return error->code;
 }
 
-/* Finds a norm of queries or keys, which a class may declare or leave out: over each head, or over all `heads` of a
- * token. */
-static struct graft_head_norm find_norm(const struct graft_build *build, const char *name, int64_t heads,
-                                        int64_t head_dim, struct graft_error *error) {
-    const struct graft_head_norm norm = {build->child(build->data, name),
-                                         graft_args_int(build->child_args(build->data, name), "hidden_size", head_dim)};
-    if (norm.module != NULL && norm.width != head_dim && norm.width != heads * head_dim) {
+/* Finds the width of a norm: a head, or all `heads` of a token. */
+static void find_width(const struct graft_build *build, const char *name, int64_t heads, int64_t head_dim,
+                       struct graft_head_norm *norm, struct graft_error *error) {
+    if (norm->module == NULL) {
+        return;
+    }
+    norm->width = graft_args_int(build->child_args(build->data, name), "hidden_size", head_dim);
+    if (norm->width != head_dim && norm->width != heads * head_dim) {
         (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path,
                               "argument hidden_size of %s: expected %lld for each head or %lld for all, got %lld", name,
-                              (long long)head_dim, (long long)(heads * head_dim), (long long)norm.width);
+                              (long long)head_dim, (long long)(heads * head_dim), (long long)norm->width);
     }
-    return norm;
-}
-
-/* Finds the sinks, which a class may declare or leave out. */
-static const struct graft_weight *find_sinks(const struct graft_build *build, int64_t heads,
-                                             struct graft_error *error) {
-    const struct graft_weight *sinks = build->weight(build->data, "sinks");
-    if (sinks != NULL && sinks->rows * sinks->columns != heads) {
-        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path,
-                              "parameter sinks: expected %lld elements, got %lld", (long long)heads,
-                              (long long)(sinks->rows * sinks->columns));
-    }
-    return sinks;
 }
 
 int graft_attention_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     const struct graft_description *description = cls->data;
-    const struct graft_attention_kept *kept = build->kept;
-    const char *qkv = qkv_name(description, kept);
-    struct graft_attention *self = graft_instance_new(build, sizeof *self, error);
+    struct graft_attention *self = graft_outline_make(build, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    self->kept = *kept;
-    if (qkv != NULL) {
-        self->qkv = graft_build_child(build, qkv, error);
-    } else {
-        self->q = graft_build_child(build, graft_description_name(description, D_QUERY), error);
+    const struct graft_parts_attention_sizes *sizes = &self->sizes;
+    find_width(build, graft_description_name(description, D_QUERY_NORM), sizes->heads, sizes->head_dim, &self->q_norm,
+               error);
+    find_width(build, graft_description_name(description, D_KEY_NORM), sizes->kv_heads, sizes->head_dim, &self->k_norm,
+               error);
+    find_width(build, graft_description_name(description, D_VALUE_NORM), 1, self->value_dim, &self->v_norm, error);
+    if (self->sinks != NULL && self->sinks->rows * self->sinks->columns != sizes->heads) {
+        (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, build->path,
+                              "parameter sinks: expected %lld elements, got %lld", (long long)sizes->heads,
+                              (long long)(self->sinks->rows * self->sinks->columns));
     }
-    if (qkv == NULL && !graft_attention_borrows(kept)) {
-        self->k = graft_build_child(build, graft_description_name(description, D_KEY), error);
-    }
-    if (qkv == NULL && !graft_attention_borrows(kept) && !kept->value_is_key) {
-        self->v = graft_build_child(build, graft_description_name(description, D_VALUE), error);
-    }
-    if (kept->gate == D_GATE_NUMBER || kept->gate == D_GATE_HEAD) {
-        const char *bias = graft_description_name(description, D_GATE_BIAS);
-        self->gate = graft_build_child(build, graft_description_name(description, D_GATE_NAME), error);
-        self->gate_bias = bias != NULL ? graft_build_weight(build, bias, error) : NULL;
-    }
-    self->output = graft_build_child(build, graft_description_name(description, D_OUTPUT), error);
-    if (graft_description_name(description, D_OUTPUT_NORM) != NULL) {
-        self->output_norm = graft_build_child(build, graft_description_name(description, D_OUTPUT_NORM), error);
-    }
-    self->q_norm = find_norm(build, graft_description_name(description, D_QUERY_NORM), kept->sizes.heads,
-                             kept->sizes.head_dim, error);
-    self->k_norm = find_norm(build, graft_description_name(description, D_KEY_NORM), kept->sizes.kv_heads,
-                             kept->sizes.head_dim, error);
-    if (graft_description_name(description, D_VALUE_NORM) != NULL) {
-        self->v_norm = find_norm(build, graft_description_name(description, D_VALUE_NORM), 1, kept->value_dim, error);
-    }
-    if (kept->relative.buckets > 0) {
-        self->relative = graft_build_child(build, graft_description_name(description, D_RELATIVE_NAME), error);
-    }
-    self->sinks = find_sinks(build, kept->sizes.heads, error);
-    graft_differential_find(build, self, error);
-    graft_key_weights_find(description, build, self, error);
     return graft_instance_finish(self, instance, error);
 }
 
-static int norm_heads(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
-                      struct graft_projected *x, struct graft_error *error) {
-    const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
-    int status = graft_attention_norm(&self->q_norm, call, tokens, sizes->heads, sizes->head_dim, &x->q, error);
-    if (status == GRAFT_OK) {
-        status = graft_attention_norm(&self->k_norm, call, tokens, sizes->kv_heads, sizes->head_dim, &x->k, error);
-    }
-    return status == GRAFT_OK
-               ? graft_attention_norm(&self->v_norm, call, tokens, sizes->kv_heads, self->kept.value_dim, &x->v, error)
-               : status;
+static void norm_heads(const struct graft_attention *self, const struct graft_pass *pass, struct graft_projected *x) {
+    const struct graft_parts_attention_sizes *sizes = &self->sizes;
+    graft_attention_norm(&self->q_norm, pass, sizes->heads, sizes->head_dim, &x->q);
+    graft_attention_norm(&self->k_norm, pass, sizes->kv_heads, sizes->head_dim, &x->k);
+    graft_attention_norm(&self->v_norm, pass, sizes->kv_heads, self->value_dim, &x->v);
 }
 
-static void clip_heads(const struct graft_heads *x, int64_t tokens, int64_t heads, int64_t head_dim, float limit) {
-    for (int64_t i = 0; i < tokens * heads; i++) {
-        float *head = x->x + i / heads * x->stride + i % heads * x->head_stride;
+static void clip_heads(const struct graft_pass *pass, const struct graft_heads *x, int64_t heads, int64_t head_dim,
+                       float limit) {
+    for (int64_t i = 0; limit > 0.0f && pass->error->code == GRAFT_OK && i < pass->rows * heads; i++) {
+        float *head = graft_heads_at(x, heads, i);
         for (int64_t d = 0; d < head_dim; d++) {
             head[d] = head[d] > limit ? limit : head[d] < -limit ? -limit : head[d];
         }
     }
 }
 
-static void clip(const struct graft_attention *self, int64_t tokens, const struct graft_projected *x) {
-    const struct graft_attention_kept *kept = &self->kept;
-    if (kept->clip > 0.0f) {
-        clip_heads(&x->q, tokens, kept->sizes.heads, kept->sizes.head_dim, kept->clip);
-    }
-    if (kept->clip > 0.0f && !graft_attention_borrows(kept)) {
-        clip_heads(&x->k, tokens, kept->sizes.kv_heads, kept->sizes.head_dim, kept->clip);
-        clip_heads(&x->v, tokens, kept->sizes.kv_heads, kept->value_dim, kept->clip);
-    }
-}
-
-static int rotate(const struct graft_attention *self, const struct graft_call *call,
-                  const struct graft_self_attention_args *args, const struct graft_projected *x,
-                  struct graft_error *error) {
-    const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
-    /* Keys that follow queries in each row are rotated with them. */
-    const int32_t together = x->k.stride == x->q.stride && x->k.head_stride == x->q.head_stride &&
-                             x->k.x == x->q.x + sizes->heads * x->q.head_stride;
-    const struct graft_rope_args rope_args[] = {
-        {sizeof rope_args[0], sizes->rope_layout, x->q.x, x->q.stride, x->q.head_stride, args->batch->tokens,
-         together ? sizes->heads + sizes->kv_heads : sizes->heads, sizes->rotary_width, args->cos, args->sin},
-        {sizeof rope_args[0], sizes->rope_layout, x->k.x, x->k.stride, x->k.head_stride, args->batch->tokens,
-         sizes->kv_heads, sizes->rotary_width, args->cos, args->sin},
-    };
-    const int n = together || graft_attention_borrows(&self->kept) ? 1 : 2;
-    int status = GRAFT_OK;
-    for (int i = 0; i < n && args->cos != NULL && status == GRAFT_OK; i++) {
-        status = call->kernels->rope(call, &rope_args[i], error);
-    }
-    return status;
-}
-
-/* The width of the values that attention sums: differential attention concatenates the values of two heads. */
-static int64_t attended_dim(const struct graft_attention *self) {
-    return (self->kept.differential ? 2 : 1) * self->kept.value_dim;
-}
-
-/* context [tokens, heads, attended_dim] = attention of rotated queries and keys. */
-static int attend(const struct graft_attention *self, const struct graft_call *call,
-                  const struct graft_self_attention_args *args, const struct graft_projected *x, float *context,
-                  struct graft_error *error) {
-    const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
-    const int64_t attended = attended_dim(self);
-    const int32_t borrows = graft_attention_borrows(&self->kept);
-    float *slopes = NULL;
+/* context [tokens, heads, value_dim], or twice that for differential attention, which concatenates the values of two
+ * heads. */
+static float *attend(const struct graft_attention *self, const struct graft_pass *pass,
+                     const struct graft_self_attention_args *args, const struct graft_projected *x) {
+    const int borrows = graft_attention_borrows(self);
+    struct graft_attention_args attention_args = graft_heads_args(&self->sizes, args, x);
     struct graft_mask biased;
-    const float *sinks = self->sinks != NULL ? graft_scratch_widened(call, self->sinks, error) : NULL;
-    int status = self->sinks == NULL || sinks != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        status = graft_attention_slopes(&self->kept, call, &slopes, error);
-    }
-    if (status == GRAFT_OK && self->relative != NULL) {
+    if (self->relative.table != NULL) {
         graft_struct_copy(&biased, sizeof biased, args->mask);
-        status = graft_relative_fill(&self->kept.relative, self->relative, call, &biased, error);
+        graft_relative_fill(&self->relative, pass, &biased);
+        attention_args.mask = &biased;
     }
-    const struct graft_attention_args attention_args = {
-        .struct_size = sizeof attention_args,
-        .layer = borrows ? self->kept.kv_layer : sizes->layer,
-        .shared = borrows,
-        .batch = args->batch,
-        .mask = self->relative != NULL ? &biased : args->mask,
-        .heads = sizes->heads,
-        .kv_heads = sizes->kv_heads,
-        .head_dim = sizes->head_dim + (self->key_weights != NULL),
-        .v_head_dim = attended,
-        .scaling = (float)sizes->scaling,
-        .softcap = (float)sizes->softcap,
-        .sinks = sinks,
-        .alibi = slopes,
-        .alibi_rounded = self->kept.alibi_rounded,
-        .q = x->q.x,
-        .q_stride = x->q.stride,
-        .q_head_stride = x->q.head_stride,
-        .k = x->k.x,
-        .k_stride = x->k.stride,
-        .k_head_stride = x->k.head_stride,
-        .v = x->v.x,
-        .v_stride = x->v.stride,
-        .v_head_stride = x->v.head_stride,
-        .output = context,
-        .output_stride = sizes->heads * attended,
-    };
-    return status == GRAFT_OK ? call->kernels->attention(call, &attention_args, error) : status;
+    attention_args.layer = borrows ? self->kv_layer : self->sizes.layer;
+    attention_args.shared = borrows;
+    attention_args.head_dim += self->key_weights != NULL;
+    attention_args.v_head_dim = (self->differential ? 2 : 1) * self->value_dim;
+    attention_args.sinks = graft_pass_widen(pass, self->sinks);
+    attention_args.alibi = graft_attention_slopes(self, pass);
+    attention_args.alibi_rounded = self->alibi_rounded;
+    return graft_heads_run(pass, &attention_args);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,
                    struct graft_error *error) {
     const struct graft_attention *self = instance;
-    int64_t tokens = args->batch->tokens;
-    struct graft_projected x;
-    float *context = graft_scratch_floats(call, tokens, self->kept.sizes.heads * attended_dim(self), error);
-    int status = context != NULL ? graft_attention_project(self, call, args, &x, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK && !self->kept.norm_after_rotary) {
-        status = norm_heads(self, call, tokens, &x, error);
+    const struct graft_parts_attention_sizes *sizes = &self->sizes;
+    const struct graft_pass pass = {call, args->batch->tokens, error};
+    const int has_keys = !graft_attention_borrows(self);
+    struct graft_projected x = graft_attention_project(self, &pass, args);
+    if (!self->norm_after_rotary) {
+        norm_heads(self, &pass, &x);
     }
-    if (status == GRAFT_OK) {
-        clip(self, tokens, &x);
-        status = rotate(self, call, args, &x, error);
+    clip_heads(&pass, &x.q, sizes->heads, sizes->head_dim, self->clip);
+    clip_heads(&pass, &x.k, sizes->kv_heads, sizes->head_dim, has_keys ? self->clip : 0.0f);
+    clip_heads(&pass, &x.v, sizes->kv_heads, self->value_dim, has_keys ? self->clip : 0.0f);
+    graft_heads_rotate(sizes, &pass, args, &x, has_keys);
+    if (self->norm_after_rotary) {
+        norm_heads(self, &pass, &x);
     }
-    if (status == GRAFT_OK && self->kept.norm_after_rotary) {
-        status = norm_heads(self, call, tokens, &x, error);
+    graft_attention_leave(self, &pass, args, &x);
+    graft_attention_gain(self, &pass, args->batch, &x.q);
+    if (self->differential) {
+        graft_differential_values(self, &pass, &x.v);
     }
-    if (status == GRAFT_OK) {
-        graft_attention_leave(self, args, &x);
-        graft_attention_gain(self, args->batch, &x.q);
-        status = self->kept.differential ? graft_differential_values(self, call, tokens, &x.v, error) : GRAFT_OK;
+    if (self->key_weights != NULL) {
+        graft_key_weights_add(self, &pass, &x);
     }
-    if (status == GRAFT_OK && self->key_weights != NULL) {
-        status = graft_key_weights_add(self, call, tokens, &x, error);
+    float *context = attend(self, &pass, args, &x);
+    if (self->differential) {
+        graft_differential_combine(self, &pass, context);
     }
-    if (status == GRAFT_OK) {
-        status = attend(self, call, args, &x, context, error);
-    }
-    if (status == GRAFT_OK && self->kept.differential) {
-        status = graft_differential_combine(self, call, tokens, context, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_attention_give(self, call, tokens, &x.gate, context, args->output, error);
-    }
-    for (int64_t i = 0; self->kept.output_scale != 1.0f && i < tokens * self->kept.sizes.hidden_size; i++) {
-        args->output[i] *= self->kept.output_scale;
-    }
-    return status;
+    graft_attention_give(self, &pass, &x.gate, context, args->output);
+    graft_pass_scale(&pass, args->output, sizes->hidden_size, self->output_scale);
+    return error->code;
 }
 
 const struct graft_self_attention graft_attention_vtable = {

@@ -3,11 +3,9 @@
 #ifndef GRAFT_ARCH_DECODER_ATTENTION_H
 #define GRAFT_ARCH_DECODER_ATTENTION_H
 
-#include "arch/data/description.h"
+#include "arch/decoder/attend.h"
 #include "arch/decoder/relative.h"
-#include "graft/attention.h"
-#include "graft/instance.h"
-#include "graft/parts.h"
+#include "arch/outline.h"
 
 struct graft_head_norm {
     const struct graft_module *module; /* NULL: none */
@@ -17,13 +15,13 @@ struct graft_head_norm {
 enum { GRAFT_LAMBDAS = 4 };
 enum { GRAFT_QKV_BLOCKS = 4 }; /* of the layout D_QKV_BLOCKS */
 
-/* What `describe` keeps for `create`. */
-struct graft_attention_kept {
-    struct graft_parts_attention_sizes sizes; /* first, for graft_attention_keep */
-    int64_t value_dim;                        /* width of a head of values */
+struct graft_attention {
+    struct graft_instance base;
+    struct graft_parts_attention_sizes sizes;
+    int64_t value_dim;  /* width of a head of values */
     int32_t qkv_joined; /* 1: one projection qkv_proj replaces the family's three (graft/attention.h) */
     int32_t qkv_layout; /* D_QKV_...: layout of `qkv` */
-    int32_t gate;       /* D_GATE_... */
+    int32_t gate_kind;  /* D_GATE_... */
     int32_t gate_act;   /* D_GATE_SIGMOID, ... */
     int32_t norm_after_rotary;
     float clip; /* 0: none */
@@ -36,20 +34,14 @@ struct graft_attention_kept {
     float alibi; /* 0: none */
     int32_t alibi_rounded;
     int32_t differential; /* 1: differential.c */
-    float eps;            /* epsilon of output_norm */
-    struct graft_relative relative;
-    float value_scale; /* factor of values; the next three are factors, too */
+    float value_scale;    /* factor of values; the next three are factors, too */
     float key_scale;
     float input_scale;
     float output_scale;
+    float eps;            /* epsilon of output_norm */
     int32_t value_is_key; /* 1: values are the outputs of the projection of keys */
     int32_t kv_layer;     /* the layer whose keys and values it uses; its own layer, if later layers use its keys and
                              values; -1: neither */
-};
-
-struct graft_attention {
-    struct graft_instance base;
-    struct graft_attention_kept kept;
     const struct graft_module
         *qkv; /* hidden_size -> queries, keys and values concatenated; NULL: the next three are used */
     const struct graft_module *q;           /* hidden_size -> heads * head_dim, twice that with gates */
@@ -61,7 +53,7 @@ struct graft_attention {
     struct graft_head_norm q_norm;
     struct graft_head_norm k_norm;
     struct graft_head_norm v_norm;
-    const struct graft_module *relative;               /* this layer's own table of biases by distance; NULL: none */
+    struct graft_relative relative;                    /* biases by distance, with this layer's own table */
     const struct graft_weight *sinks;                  /* [heads]; NULL: none */
     const struct graft_weight *gate_bias;              /* [heads]; NULL: none */
     const struct graft_module *key_weights;            /* kv_heads * value_dim -> kv_heads; NULL: none */
@@ -69,92 +61,57 @@ struct graft_attention {
     const struct graft_weight *lambdas[GRAFT_LAMBDAS]; /* [head_dim] each; only for differential attention */
 };
 
-/* Heads of a batch's tokens, in scratch memory. */
-struct graft_heads {
-    float *x;            /* [tokens, heads, head_dim] */
-    int64_t stride;      /* floats from one token to the next */
-    int64_t head_stride; /* floats from one head to the next */
-};
-
-struct graft_projected {
-    struct graft_heads q;
-    struct graft_heads k;
-    struct graft_heads v;
-    struct graft_heads
-        gate; /* factors of the heads' output, one for each number or one for each head; x is NULL: none */
-};
-
-/* [forward] copy [tokens, heads, head_dim] = x, without gaps. */
-void graft_attention_copy(const struct graft_heads *x, int64_t tokens, int64_t heads, int64_t head_dim, float *copy);
-
 /* [load] Reads whether values are keys and whether keys come from another layer, and checks that the other choices
  * allow it. */
-void graft_attention_read_sharing(struct graft_reader *reader, struct graft_attention_kept *kept);
-
-/* [forward] Gets the keys and values of an earlier layer. */
-int graft_attention_borrow(const struct graft_attention *self, const struct graft_self_attention_args *args,
-                           struct graft_projected *out, struct graft_error *error);
-
-/* [forward] Stores keys and values for later layers, if any use them. */
-void graft_attention_leave(const struct graft_attention *self, const struct graft_self_attention_args *args,
-                           const struct graft_projected *x);
+void graft_attention_read_sharing(struct graft_reader *reader, struct graft_attention *self);
 
 /* [any] Whether it uses the keys and values of an earlier layer and computes none. */
-static inline int graft_attention_borrows(const struct graft_attention_kept *kept) {
-    return kept->kv_layer >= 0 && kept->kv_layer != kept->sizes.layer;
+static inline int graft_attention_borrows(const struct graft_attention *self) {
+    return self->kv_layer >= 0 && self->kv_layer != self->sizes.layer;
 }
 
-/* [forward] Fills in *slopes [heads], those of ALiBi, in scratch memory; NULL without ALiBi. */
-int graft_attention_slopes(const struct graft_attention_kept *kept, const struct graft_call *call, float **slopes,
-                           struct graft_error *error);
+/* [forward] Gets the keys and values of an earlier layer. */
+void graft_attention_borrow(const struct graft_attention *self, const struct graft_pass *pass,
+                            const struct graft_self_attention_args *args, struct graft_projected *out);
+
+/* [forward] Stores keys and values for later layers, if any use them. */
+void graft_attention_leave(const struct graft_attention *self, const struct graft_pass *pass,
+                           const struct graft_self_attention_args *args, const struct graft_projected *x);
+
+/* [forward] ALiBi's slopes [heads]; NULL without ALiBi. */
+float *graft_attention_slopes(const struct graft_attention *self, const struct graft_pass *pass);
 
 /* [forward] Computes queries, keys and values of args->hidden_states, in scratch memory that stays allocated. */
-int graft_attention_project(const struct graft_attention *self, const struct graft_call *call,
-                            const struct graft_self_attention_args *args, struct graft_projected *out,
-                            struct graft_error *error);
+struct graft_projected graft_attention_project(const struct graft_attention *self, const struct graft_pass *pass,
+                                               const struct graft_self_attention_args *args);
 
 /* [forward] Normalises `heads` heads of each token; x becomes a packed copy. */
-int graft_attention_norm(const struct graft_head_norm *norm, const struct graft_call *call, int64_t tokens,
-                         int64_t heads, int64_t head_dim, struct graft_heads *x, struct graft_error *error);
+void graft_attention_norm(const struct graft_head_norm *norm, const struct graft_pass *pass, int64_t heads,
+                          int64_t head_dim, struct graft_heads *x);
 
-/* [load] Declares the parameters of differential attention, and finds them; other attention has none. */
-int graft_differential_describe(const struct graft_attention_kept *kept, const struct graft_sink *sink,
-                                struct graft_error *error);
-void graft_differential_find(const struct graft_build *build, struct graft_attention *self, struct graft_error *error);
+/* [load] Lays out the parameters of differential attention; other attention has none. */
+void graft_differential_outline(struct graft_outline *of, struct graft_attention *self);
 
 /* [forward] v becomes [tokens, kv_heads, 2 * value_dim], in scratch memory: head h has the values of head h of the
  * first half of the heads, then those of head h of the second; so has head h + kv_heads / 2. */
-int graft_differential_values(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
-                              struct graft_heads *v, struct graft_error *error);
+void graft_differential_values(const struct graft_attention *self, const struct graft_pass *pass,
+                               struct graft_heads *v);
 
 /* [forward] context [tokens, heads, 2 * value_dim] becomes [tokens, heads / 2, 2 * value_dim], without gaps. */
-int graft_differential_combine(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
-                               float *context, struct graft_error *error);
-
-/* [load] Declares the projection and the rates that give the weights of keys (key_weights.c), and finds them; nothing
- * happens where the family has none. */
-int graft_key_weights_describe(const struct graft_description *description, const struct graft_attention_kept *kept,
-                               const struct graft_sink *sink, struct graft_error *error);
-void graft_key_weights_find(const struct graft_description *description, const struct graft_build *build,
-                            struct graft_attention *self, struct graft_error *error);
+void graft_differential_combine(const struct graft_attention *self, const struct graft_pass *pass, float *context);
 
 /* [forward] Queries and keys become [tokens, heads, head_dim + 1], in scratch memory, so that scores have the weights
- * of their keys. */
-int graft_key_weights_add(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
-                          struct graft_projected *x, struct graft_error *error);
-
-/* [load] Declares the output projection, and the norm before it if the family has one. */
-int graft_attention_describe_output(const struct graft_description *description,
-                                    const struct graft_attention_kept *kept, const struct graft_args *args,
-                                    const struct graft_sink *sink, struct graft_error *error);
+ * of their keys (key_weights.c). */
+void graft_key_weights_add(const struct graft_attention *self, const struct graft_pass *pass,
+                           struct graft_projected *x);
 
 /* [forward] output [tokens, hidden_size] = the output projection of context [tokens, heads, value_dim], which is
  * multiplied by the gate if there is one. */
-int graft_attention_give(const struct graft_attention *self, const struct graft_call *call, int64_t tokens,
-                         const struct graft_heads *gate, float *context, float *output, struct graft_error *error);
+void graft_attention_give(const struct graft_attention *self, const struct graft_pass *pass,
+                          const struct graft_heads *gate, float *context, float *output);
 
 /* [forward] Multiplies each query by the factor that query_gain and query_power give for its position. */
-void graft_attention_gain(const struct graft_attention *self, const struct graft_batch *batch,
-                          const struct graft_heads *q);
+void graft_attention_gain(const struct graft_attention *self, const struct graft_pass *pass,
+                          const struct graft_batch *batch, const struct graft_heads *q);
 
 #endif

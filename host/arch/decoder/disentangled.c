@@ -4,94 +4,63 @@
  * distances are the model's (distances.c). */
 #include <math.h>
 
-#include "arch/decoder/attention_keep.h"
+#include "arch/decoder/attend.h"
 #include "arch/decoder/choices.h"
 #include "arch/decoder/distances.h"
 #include "arch/role.h"
-#include "graft/describe.h"
-#include "graft/kernels.h"
 #include "graft/threads.h"
-
-struct kept {
-    struct graft_parts_attention_sizes sizes; /* first, for graft_attention_keep */
-    struct graft_distances distances;
-    int32_t has_key;   /* 1: scores include query * key projection of the distance */
-    int32_t has_query; /* 1: scores include key * query projection of the distance */
-    int32_t is_shared; /* 1: distances use the projections of tokens, not their own */
-};
-
-enum { QUERY, KEY, VALUE, POSITION_KEY, POSITION_QUERY, OUTPUT, N_LINEARS };
 
 struct disentangled {
     struct graft_instance base;
-    struct kept kept;
-    const struct graft_module *linears[N_LINEARS]; /* NULL: the model has no such projection */
-    const struct graft_module *distances;          /* [rows, hidden_size]; NULL: none */
-    const struct graft_module *norm;               /* norm of the distances; NULL: none */
+    struct graft_parts_attention_sizes sizes;
+    struct graft_distances distances;
+    int32_t has_key;   /* 1: scores include query * key projection of the distance */
+    int32_t has_query; /* 1: scores include key * query projection of the distance */
+    const struct graft_module *q;
+    const struct graft_module *k;
+    const struct graft_module *v;
+    const struct graft_module *position_k; /* NULL: distances have the projections of tokens, as for the next */
+    const struct graft_module *position_q;
+    const struct graft_module *output;
 };
 
-static const int32_t names[N_LINEARS] = {D_QUERY, D_KEY, D_VALUE, D_DISENTANGLED_KEY, D_DISENTANGLED_QUERY, D_OUTPUT};
-
-static int has_linear(const struct kept *kept, int i) {
-    const int projects_distances = kept->distances.rows > 0 && !kept->is_shared;
-    return i == POSITION_KEY     ? kept->has_key && projects_distances
-           : i == POSITION_QUERY ? kept->has_query && projects_distances
-                                 : 1;
-}
-
-int graft_disentangled_describe(const struct graft_class *self, const struct graft_config *config,
+int graft_disentangled_describe(const struct graft_class *cls, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
-    const struct graft_description *description = self->data;
-    struct graft_reader reader;
-    struct kept *kept = graft_attention_keep(self, config, args, sink, sizeof *kept, &reader, error);
-    if (kept == NULL) {
+    struct graft_outline of;
+    struct disentangled *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &self->sizes, error) != GRAFT_OK) {
         return error->code;
     }
-    const struct graft_parts_attention_sizes *sizes = &kept->sizes;
-    const int64_t width = sizes->heads * sizes->head_dim;
-    kept->distances = graft_distances_read(&reader);
-    kept->has_key = graft_read_bool(&reader, D_DISENTANGLED_BY_KEY);
-    kept->has_query = graft_read_bool(&reader, D_DISENTANGLED_BY_QUERY);
-    kept->is_shared = graft_read_bool(&reader, D_DISENTANGLED_SHARED);
+    const struct graft_parts_attention_sizes *sizes = &self->sizes;
+    const int64_t hidden = sizes->hidden_size, width = sizes->heads * sizes->head_dim;
+    self->has_key = graft_read_bool(&of.reader, D_DISENTANGLED_BY_KEY);
+    self->has_query = graft_read_bool(&of.reader, D_DISENTANGLED_BY_QUERY);
+    const int is_shared = graft_read_bool(&of.reader, D_DISENTANGLED_SHARED);
+    const int projects = !is_shared && graft_outline_name(&of, D_DISENTANGLED_NAME) != NULL &&
+                         graft_read_bool(&of.reader, D_DISENTANGLED_USE);
     /* The divisor has a factor for each term of a score, even if the model has no distances. */
-    kept->sizes.scaling = 1.0 / sqrt((double)(sizes->head_dim * (1 + kept->has_key + kept->has_query)));
-    if (reader.status == GRAFT_OK && sizes->kv_heads != sizes->heads) {
-        graft_reader_fail(&reader, D_KV_HEADS, "expected num_attention_heads (%lld), got %lld", (long long)sizes->heads,
-                          (long long)sizes->kv_heads);
+    self->sizes.scaling = 1.0 / sqrt((double)(sizes->head_dim * (1 + self->has_key + self->has_query)));
+    if (sizes->kv_heads != sizes->heads) {
+        graft_reader_fail(&of.reader, D_KV_HEADS, "expected num_attention_heads (%lld), got %lld",
+                          (long long)sizes->heads, (long long)sizes->kv_heads);
     }
-    for (int i = 0; i < N_LINEARS && reader.status == GRAFT_OK; i++) {
-        if (has_linear(kept, i)) {
-            graft_describe_linear(sink, graft_description_name(description, names[i]),
-                                  i == OUTPUT ? width : sizes->hidden_size, i == OUTPUT ? sizes->hidden_size : width,
-                                  i == OUTPUT ? sizes->o_proj_bias : sizes->qkv_bias, error);
-        }
+    const struct {
+        const struct graft_module **child;
+        int32_t name;
+        int is_there;
+    } inputs[] = {{&self->q, D_QUERY, 1},
+                  {&self->k, D_KEY, 1},
+                  {&self->v, D_VALUE, 1},
+                  {&self->position_k, D_DISENTANGLED_KEY, projects && self->has_key},
+                  {&self->position_q, D_DISENTANGLED_QUERY, projects && self->has_query}};
+    for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
+        graft_outline_linear(&of, inputs[i].child, inputs[i].is_there ? graft_outline_name(&of, inputs[i].name) : NULL,
+                             hidden, width, sizes->qkv_bias);
     }
-    if (reader.status == GRAFT_OK) {
-        graft_distances_describe(&kept->distances, GRAFT_DISTANCES, GRAFT_DISTANCES_NORM, sizes->hidden_size, sink,
-                                 error);
-    }
-    return reader.status == GRAFT_OK ? (int)error->code : reader.status;
-}
-
-int graft_disentangled_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                              struct graft_error *error) {
-    const struct kept *kept = build->kept;
-    struct disentangled *self = graft_instance_new(build, sizeof *self, error);
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    self->kept = *kept;
-    for (int i = 0; i < N_LINEARS; i++) {
-        if (has_linear(kept, i)) {
-            self->linears[i] = graft_build_child(build, graft_description_name(cls->data, names[i]), error);
-        }
-    }
-    if (kept->distances.rows > 0) {
-        self->distances = graft_build_child(build, GRAFT_DISTANCES, error);
-        self->norm = kept->distances.has_norm ? graft_build_child(build, GRAFT_DISTANCES_NORM, error) : NULL;
-    }
-    return graft_instance_finish(self, instance, error);
+    graft_outline_linear(&of, &self->output, graft_outline_name(&of, D_OUTPUT), width, hidden, sizes->o_proj_bias);
+    graft_distances_outline(&of, &self->distances, GRAFT_DISTANCES, GRAFT_DISTANCES_NORM, hidden);
+    return error->code;
 }
 
 /* Inputs and outputs of find_mask. */
@@ -122,12 +91,12 @@ static float dot(const float *a, const float *b, int64_t n) {
 
 /* Computes the biases of query `token` for the keys [begin, end), in all heads. */
 static void find_biases(const struct work *work, int64_t token, int64_t begin, int64_t end) {
-    const struct kept *kept = &work->self->kept;
-    const int64_t dim = kept->sizes.head_dim, width = kept->sizes.heads * dim;
-    for (int64_t h = 0; h < kept->sizes.heads; h++) {
+    const struct disentangled *self = work->self;
+    const int64_t dim = self->sizes.head_dim, width = self->sizes.heads * dim;
+    for (int64_t h = 0; h < self->sizes.heads; h++) {
         float *row = work->bias + (h * work->batch->tokens + token) * work->longest;
         for (int64_t j = begin; j < end; j++) {
-            const int64_t at = graft_distances_row(&kept->distances, token - j) * width + h * dim;
+            const int64_t at = graft_distances_row(&self->distances, token - j) * width + h * dim;
             float sum = 0.0f;
             if (work->position_k != NULL) {
                 sum += dot(work->q + token * width + h * dim, work->position_k + at, dim);
@@ -135,7 +104,7 @@ static void find_biases(const struct work *work, int64_t token, int64_t begin, i
             if (work->position_q != NULL) {
                 sum += dot(work->k + j * width + h * dim, work->position_q + at, dim);
             }
-            row[j - begin] = sum * (float)kept->sizes.scaling;
+            row[j - begin] = sum * (float)self->sizes.scaling;
         }
     }
 }
@@ -152,93 +121,56 @@ static void run_tokens(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static float *project(const struct graft_module *linear, const struct graft_call *call, int64_t rows, int64_t width,
-                      const float *x, struct graft_error *error) {
-    float *y = graft_scratch_floats(call, rows, width, error);
-    const struct graft_linear_args args = {sizeof args, 0, rows, x, y};
-    return y != NULL && graft_linear_forward(linear, call, &args, error) == GRAFT_OK ? y : NULL;
-}
-
-/* Computes position_k and position_q, the key and query projections of all distances, [rows, heads, head_dim] each. */
-static int project_distances(struct work *work, const struct graft_call *call, struct graft_error *error) {
+/* Fills in `mask` with the biases of all queries and keys, from the key and query projections of all distances. */
+static void find_mask(struct work *work, const struct graft_pass *pass, struct graft_mask *mask) {
     const struct disentangled *self = work->self;
-    const struct kept *kept = &self->kept;
-    const int64_t rows = kept->distances.rows, width = kept->sizes.heads * kept->sizes.head_dim;
-    const float *x =
-        graft_distances_find(&kept->distances, self->distances, self->norm, call, kept->sizes.hidden_size, error);
-    if (x != NULL && kept->has_key) {
-        work->position_k = project(self->linears[kept->is_shared ? KEY : POSITION_KEY], call, rows, width, x, error);
-    }
-    if (x != NULL && kept->has_query) {
-        work->position_q =
-            project(self->linears[kept->is_shared ? QUERY : POSITION_QUERY], call, rows, width, x, error);
-    }
-    return x == NULL || (kept->has_key && work->position_k == NULL) || (kept->has_query && work->position_q == NULL)
-               ? GRAFT_ERROR_INTERNAL
-               : GRAFT_OK;
-}
-
-/* Fills in `mask` with the biases of all queries and keys. */
-static int find_mask(struct work *work, const struct graft_call *call, struct graft_mask *mask,
-                     struct graft_error *error) {
     const struct graft_batch *batch = work->batch;
-    const int64_t heads = work->self->kept.sizes.heads;
+    const int64_t heads = self->sizes.heads, width = heads * self->sizes.head_dim;
+    const struct graft_pass rows = {pass->call, self->distances.rows, pass->error};
+    const float *x = graft_distances_find(&self->distances, pass, self->sizes.hidden_size);
+    if (self->has_key) {
+        work->position_k = graft_pass_product(&rows, self->position_k != NULL ? self->position_k : self->k, x, width);
+    }
+    if (self->has_query) {
+        work->position_q = graft_pass_product(&rows, self->position_q != NULL ? self->position_q : self->q, x, width);
+    }
     for (int32_t s = 0; s < batch->sequences; s++) {
         const int64_t length = batch->cu_seqlens[s + 1] - batch->cu_seqlens[s];
         work->longest = length > work->longest ? length : work->longest;
     }
-    work->bias = graft_scratch_floats(call, heads * batch->tokens, work->longest, error);
-    if (work->bias == NULL || project_distances(work, call, error) != GRAFT_OK) {
-        return GRAFT_ERROR_INTERNAL;
+    work->bias = graft_pass_floats(pass, heads * work->longest);
+    if (pass->error->code == GRAFT_OK) {
+        pass->call->threads->parallel_for(batch->tokens, 1, run_tokens, work);
     }
-    call->threads->parallel_for(batch->tokens, 1, run_tokens, work);
     *mask = (struct graft_mask){.struct_size = sizeof *mask,
                                 .kind = GRAFT_MASK_BY_HEAD,
                                 .bias = work->bias,
                                 .bias_stride = work->longest,
                                 .bias_head_stride = batch->tokens * work->longest};
-    return GRAFT_OK;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,
                    struct graft_error *error) {
     const struct disentangled *self = instance;
-    const struct graft_parts_attention_sizes *sizes = &self->kept.sizes;
-    const int64_t tokens = args->batch->tokens, width = sizes->heads * sizes->head_dim;
-    const float *q = project(self->linears[QUERY], call, tokens, width, args->hidden_states, error);
-    const float *k = q != NULL ? project(self->linears[KEY], call, tokens, width, args->hidden_states, error) : NULL;
-    const float *v = k != NULL ? project(self->linears[VALUE], call, tokens, width, args->hidden_states, error) : NULL;
-    float *context = graft_scratch_floats(call, tokens, width, error);
-    struct work work = {.self = self, .batch = args->batch, .q = q, .k = k};
+    const struct graft_pass pass = {call, args->batch->tokens, error};
+    const int64_t heads = self->sizes.heads, dim = self->sizes.head_dim;
+    const struct graft_module *const linears[] = {self->q, self->k, self->v};
+    struct graft_heads made[3];
     struct graft_mask mask;
-    if (v == NULL || context == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+    for (int i = 0; i < 3; i++) {
+        made[i] =
+            graft_heads_packed(graft_pass_product(&pass, linears[i], args->hidden_states, heads * dim), heads, dim);
     }
-    const int sees_distances = self->distances != NULL && (self->kept.has_key || self->kept.has_query);
-    if (sees_distances && find_mask(&work, call, &mask, error) != GRAFT_OK) {
-        return GRAFT_ERROR_INTERNAL;
+    const struct graft_projected x = {.q = made[0], .k = made[1], .v = made[2]};
+    struct graft_attention_args attention_args = graft_heads_args(&self->sizes, args, &x);
+    struct work work = {.self = self, .batch = args->batch, .q = x.q.x, .k = x.k.x};
+    attention_args.softcap = 0.0f;
+    if (self->distances.embeddings != NULL && (self->has_key || self->has_query)) {
+        find_mask(&work, &pass, &mask);
+        attention_args.mask = &mask;
     }
-    const struct graft_attention_args attention_args = {
-        .struct_size = sizeof attention_args,
-        .layer = sizes->layer,
-        .batch = args->batch,
-        .mask = sees_distances ? &mask : args->mask,
-        .heads = sizes->heads,
-        .kv_heads = sizes->heads,
-        .head_dim = sizes->head_dim,
-        .scaling = (float)sizes->scaling,
-        .q = q,
-        .q_stride = width,
-        .k = k,
-        .k_stride = width,
-        .v = v,
-        .v_stride = width,
-        .output = context,
-        .output_stride = width,
-    };
-    const struct graft_linear_args output_args = {sizeof output_args, 0, tokens, context, args->output};
-    int status = call->kernels->attention(call, &attention_args, error);
-    return status == GRAFT_OK ? graft_linear_forward(self->linears[OUTPUT], call, &output_args, error) : status;
+    graft_pass_linear(&pass, self->output, graft_heads_run(&pass, &attention_args), args->output);
+    return error->code;
 }
 
 const struct graft_self_attention graft_disentangled_vtable = {

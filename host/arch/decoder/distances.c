@@ -7,33 +7,23 @@
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
 #include "arch/table.h"
-#include "graft/describe.h"
 
 enum { MAX_PATH = 512 };
 
-struct graft_distances graft_distances_read(struct graft_reader *reader) {
-    struct graft_distances self = {0};
-    if (graft_description_name(reader->description, D_DISENTANGLED_NAME) == NULL ||
-        !graft_read_bool(reader, D_DISENTANGLED_USE)) {
-        return self;
+void graft_distances_outline(struct graft_outline *of, struct graft_distances *self, const char *embeddings,
+                             const char *norm, int64_t hidden_size) {
+    struct graft_reader *reader = &of->reader;
+    if (graft_outline_name(of, D_DISENTANGLED_NAME) == NULL || !graft_read_bool(reader, D_DISENTANGLED_USE)) {
+        return;
     }
-    self.reach = graft_read_int(reader, D_DISENTANGLED_REACH);
-    self.buckets = graft_read_int(reader, D_DISENTANGLED_BUCKETS);
-    self.rows = 2 * (self.buckets > 0 ? self.buckets : self.reach);
-    self.eps = graft_read_real(reader, D_NORM_EPS);
-    self.has_norm = graft_description_name(reader->description, D_DISENTANGLED_NORM) != NULL &&
-                    graft_read_bool(reader, D_DISENTANGLED_NORMED);
-    return self;
-}
-
-void graft_distances_describe(const struct graft_distances *self, const char *embedding, const char *norm,
-                              int64_t hidden_size, const struct graft_sink *sink, struct graft_error *error) {
-    if (self->rows > 0) {
-        graft_describe_embedding(sink, embedding, "Embedding", self->rows, hidden_size, error);
-    }
-    if (self->rows > 0 && self->has_norm) {
-        graft_describe_layer_norm(sink, norm, hidden_size, self->eps, error);
-    }
+    self->reach = graft_read_int(reader, D_DISENTANGLED_REACH);
+    self->buckets = graft_read_int(reader, D_DISENTANGLED_BUCKETS);
+    self->rows = 2 * (self->buckets > 0 ? self->buckets : self->reach);
+    self->has_norm =
+        graft_outline_name(of, D_DISENTANGLED_NORM) != NULL && graft_read_bool(reader, D_DISENTANGLED_NORMED);
+    graft_outline_embedding(of, &self->embeddings, embeddings, self->rows, hidden_size);
+    graft_outline_norm(of, &self->norm, self->has_norm ? norm : NULL, "LayerNorm", hidden_size,
+                       graft_read_real(reader, D_NORM_EPS));
 }
 
 static void tie(const char *path, const char *child, const char *parameter, const char *source,
@@ -74,14 +64,8 @@ int64_t graft_distances_row(const struct graft_distances *self, int64_t distance
     return row < 0 ? 0 : row >= self->rows ? self->rows - 1 : row;
 }
 
-float *graft_distances_find(const struct graft_distances *self, const struct graft_module *embedding,
-                            const struct graft_module *norm, const struct graft_call *call, int64_t hidden_size,
-                            struct graft_error *error) {
-    float *x = graft_table_read(embedding, call, self->rows, hidden_size, error);
-    if (x == NULL || norm == NULL) {
-        return x;
-    }
-    float *normed = graft_scratch_floats(call, self->rows, hidden_size, error);
-    const struct graft_norm_args args = {sizeof args, 0, self->rows, x, NULL, normed};
-    return normed != NULL && graft_norm_forward(norm, call, &args, error) == GRAFT_OK ? normed : NULL;
+float *graft_distances_find(const struct graft_distances *self, const struct graft_pass *pass, int64_t hidden_size) {
+    const struct graft_pass rows = {pass->call, self->rows, pass->error};
+    float *x = graft_table_read(self->embeddings, pass->call, self->rows, hidden_size, pass->error);
+    return graft_pass_normed(&rows, self->norm, x, hidden_size);
 }

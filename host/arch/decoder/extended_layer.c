@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A layer with more than attention, MLP and norms: a low-rank branch beside attention, experts beside the MLP, an input
  * of its own, several streams of hidden states, or a factor of its output. */
-#include <stdio.h>
-#include <string.h>
-
 #include "arch/decoder/choices.h"
+#include "arch/decoder/layer.h"
 #include "arch/decoder/layer_input.h"
 #include "arch/decoder/streams.h"
 #include "arch/moe/mixture.h"
 #include "arch/role.h"
-#include "graft/describe.h"
-
-enum { MAX_NAME = 256 };
 
 struct extended_layer {
     struct graft_instance base;
-    void *plain; /* the plain layer, made by graft_parts_layer_create */
+    struct graft_layer plain; /* what every layer has */
     int64_t hidden_size;
     /* Modules that the layer does not have are NULL. */
     const struct graft_module *low_rank_left;  /* hidden_size -> rank */
@@ -31,250 +26,135 @@ struct extended_layer {
     const struct graft_weight *scalar; /* [1] */
 };
 
-static const char *low_rank_child(const struct graft_description *description, const char *child, char name[MAX_NAME]) {
-    (void)snprintf(name, MAX_NAME, "%s.%s", graft_description_name(description, D_LAYER_LOW_RANK), child);
-    return name;
-}
-
-static void describe_low_rank(struct graft_reader *reader, const struct graft_args *args, const struct graft_sink *sink,
-                              struct graft_error *error) {
-    const struct graft_description *description = reader->description;
-    const int64_t width = graft_args_int(args, "hidden_size", 0);
-    char name[MAX_NAME];
-    if (graft_description_name(description, D_LAYER_LOW_RANK) == NULL) {
+static void outline_low_rank(struct graft_outline *of, struct extended_layer *self) {
+    const int64_t width = self->hidden_size;
+    if (graft_outline_name(of, D_LAYER_LOW_RANK) == NULL) {
         return;
     }
-    const int64_t size = graft_read_int(reader, D_LAYER_LOW_RANK_SIZE);
-    if (!graft_read_bool(reader, D_LAYER_HAS_ATTENTION)) {
-        graft_reader_fail(reader, D_LAYER_HAS_ATTENTION, "expected true, as layer.low_rank is beside attention");
+    self->low_rank_size = graft_read_int(&of->reader, D_LAYER_LOW_RANK_SIZE);
+    if (!graft_read_bool(&of->reader, D_LAYER_HAS_ATTENTION)) {
+        graft_reader_fail(&of->reader, D_LAYER_HAS_ATTENTION, "expected true, as layer.low_rank is beside attention");
     }
-    graft_describe_linear(sink, low_rank_child(description, "linear_left", name), width, size, 0, error);
-    graft_describe_linear(sink, low_rank_child(description, "linear_right", name), size, width, 0, error);
-    graft_describe_given(sink, low_rank_child(description, "post_laurel_norm", name),
-                         graft_description_name(description, D_CLASS_NORM), GRAFT_INTERFACE_NORM, args, error);
+    of->prefix = graft_outline_name(of, D_LAYER_LOW_RANK);
+    graft_outline_linear(of, &self->low_rank_left, "linear_left", width, self->low_rank_size, 0);
+    graft_outline_linear(of, &self->low_rank_right, "linear_right", self->low_rank_size, width, 0);
+    graft_outline_given(of, &self->low_rank_norm, "post_laurel_norm", graft_outline_name(of, D_CLASS_NORM),
+                        GRAFT_INTERFACE_NORM);
+    of->prefix = NULL;
 }
 
-static void describe_beside(struct graft_reader *reader, const struct graft_args *args, const struct graft_sink *sink,
-                            struct graft_error *error) {
-    static const int32_t norms[] = {D_LAYER_BESIDE_MLP_NORM, D_LAYER_BESIDE_NORM, D_LAYER_BESIDE_OUTPUT_NORM};
-    if (!graft_read_bool(reader, D_LAYER_EXPERTS_BESIDE)) {
+static void outline_beside(struct graft_outline *of, struct extended_layer *self) {
+    static const int32_t names[] = {D_LAYER_BESIDE_MLP_NORM, D_LAYER_BESIDE_NORM, D_LAYER_BESIDE_OUTPUT_NORM};
+    const struct graft_module **const norms[] = {&self->beside_mlp_norm, &self->beside_norm, &self->beside_output_norm};
+    if (!graft_read_bool(&of->reader, D_LAYER_EXPERTS_BESIDE)) {
         return;
     }
-    if (!graft_read_bool(reader, D_LAYER_HAS_MLP)) {
-        graft_reader_fail(reader, D_LAYER_HAS_MLP, "expected true, as layer.experts_beside is beside the MLP");
+    if (!graft_read_bool(&of->reader, D_LAYER_HAS_MLP)) {
+        graft_reader_fail(&of->reader, D_LAYER_HAS_MLP, "expected true, as layer.experts_beside is beside the MLP");
     }
-    for (size_t i = 0; i < sizeof norms / sizeof norms[0]; i++) {
-        graft_describe_given(sink, graft_description_name(reader->description, norms[i]),
-                             graft_description_name(reader->description, D_CLASS_NORM), GRAFT_INTERFACE_NORM, args,
-                             error);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        graft_outline_given(of, norms[i], graft_outline_name(of, names[i]), graft_outline_name(of, D_CLASS_NORM),
+                            GRAFT_INTERFACE_NORM);
     }
-    graft_mixture_describe(reader, graft_args_int(args, "hidden_size", 0), args, sink, error);
+    graft_mixture_outline(of, &self->beside, self->hidden_size);
 }
 
-int graft_extended_layer_describe(const struct graft_class *self, const struct graft_config *config,
+int graft_extended_layer_describe(const struct graft_class *cls, const struct graft_config *config,
                                   const struct graft_args *args, const struct graft_sink *sink,
                                   struct graft_error *error) {
-    const char *scalar = graft_description_name(self->data, D_LAYER_SCALAR);
-    struct graft_reader reader;
-    graft_reader_start(&reader, self->data, config, graft_args_int(args, "layer_idx", 0), error);
-    graft_decoder_layer_describe(self, config, args, sink, error);
-    describe_low_rank(&reader, args, sink, error);
-    describe_beside(&reader, args, sink, error);
-    graft_layer_gate_describe(&reader, config, args, sink, error);
-    graft_stream_update_describe(&reader, args, sink, error);
-    if (scalar != NULL) {
-        graft_describe_vector(sink, scalar, 1, error);
+    struct graft_outline of;
+    struct extended_layer *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    if (self == NULL) {
+        return error->code;
     }
+    self->hidden_size = graft_outline_hidden_size(&of);
+    graft_layer_outline(&of, &self->plain);
+    outline_low_rank(&of, self);
+    outline_beside(&of, self);
+    graft_layer_gate_outline(&of, &self->gate);
+    graft_stream_update_outline(&of, &self->streams);
+    graft_outline_vector(&of, &self->scalar, graft_outline_name(&of, D_LAYER_SCALAR), 1);
     return error->code;
 }
 
-/* Finds the children that the layer has. */
-static void find(struct extended_layer *self, struct graft_reader *reader, const struct graft_build *build,
-                 struct graft_error *error) {
-    const struct graft_description *description = reader->description;
-    const char *scalar = graft_description_name(description, D_LAYER_SCALAR);
-    char name[MAX_NAME];
-    self->hidden_size = graft_args_int(build->args, "hidden_size", 0);
-    if (graft_description_name(description, D_LAYER_LOW_RANK) != NULL) {
-        self->low_rank_size = graft_read_int(reader, D_LAYER_LOW_RANK_SIZE);
-        self->low_rank_left = graft_build_child(build, low_rank_child(description, "linear_left", name), error);
-        self->low_rank_right = graft_build_child(build, low_rank_child(description, "linear_right", name), error);
-        self->low_rank_norm = graft_build_child(build, low_rank_child(description, "post_laurel_norm", name), error);
-    }
-    if (graft_read_bool(reader, D_LAYER_EXPERTS_BESIDE)) {
-        self->beside_mlp_norm =
-            graft_build_child(build, graft_description_name(description, D_LAYER_BESIDE_MLP_NORM), error);
-        self->beside_norm = graft_build_child(build, graft_description_name(description, D_LAYER_BESIDE_NORM), error);
-        self->beside_output_norm =
-            graft_build_child(build, graft_description_name(description, D_LAYER_BESIDE_OUTPUT_NORM), error);
-        graft_mixture_find(&self->beside, reader, build, error);
-    }
-    graft_layer_gate_find(&self->gate, reader, build, error);
-    graft_stream_update_find(&self->streams, reader, build, error);
-    self->scalar = scalar != NULL ? graft_build_weight(build, scalar, error) : NULL;
-}
-
-int graft_extended_layer_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                                struct graft_error *error) {
-    struct graft_reader reader;
-    struct extended_layer *self = graft_instance_new(build, sizeof *self, error);
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    graft_reader_start(&reader, cls->data, build->config, graft_args_int(build->args, "layer_idx", 0), error);
-    find(self, &reader, build, error);
-    if (error->code == GRAFT_OK) {
-        (void)graft_parts_layer_create(cls, build, &self->plain, error);
-    }
-    return graft_instance_finish(self, instance, error);
-}
-
-void graft_extended_layer_destroy(void *instance) {
-    struct extended_layer *self = instance;
-    if (self != NULL) {
-        graft_instance_destroy(self->plain);
-        graft_instance_destroy(self);
-    }
-}
-
-/* --- Steps --- */
-
-static int run_norm(const struct graft_module *norm, const struct graft_call *call, int64_t tokens, float *x, float *y,
-                    struct graft_error *error) {
-    const struct graft_norm_args args = {sizeof args, 0, tokens, x, NULL, y};
-    return graft_norm_forward(norm, call, &args, error);
-}
-
 /* output = seen + norm(right(left(seen))) */
-static int run_low_rank(void *instance, const struct graft_call *call, const struct graft_decoder_layer_args *args,
-                        const float *seen, float *output, struct graft_error *error) {
+static void run_low_rank(const void *instance, const struct graft_layer_pass *pass, const float *seen, float *output) {
     const struct extended_layer *self = instance;
-    const int64_t tokens = args->batch->tokens, width = self->hidden_size;
-    float *narrow = graft_scratch_floats(call, tokens, self->low_rank_size, error);
-    float *wide = graft_scratch_floats(call, tokens, width, error);
-    if (narrow == NULL || wide == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    const struct graft_linear_args left_args = {sizeof left_args, 0, tokens, seen, narrow};
-    const struct graft_linear_args right_args = {sizeof right_args, 0, tokens, narrow, wide};
-    int status = graft_linear_forward(self->low_rank_left, call, &left_args, error);
-    if (status == GRAFT_OK) {
-        status = graft_linear_forward(self->low_rank_right, call, &right_args, error);
-    }
-    if (status == GRAFT_OK) {
-        status = run_norm(self->low_rank_norm, call, tokens, wide, output, error);
-    }
-    return status == GRAFT_OK ? call->kernels->add(call, output, seen, tokens * width, error) : status;
+    float *narrow = graft_pass_product(&pass->of, self->low_rank_left, seen, self->low_rank_size);
+    float *wide = graft_pass_product(&pass->of, self->low_rank_right, narrow, self->hidden_size);
+    graft_pass_norm(&pass->of, self->low_rank_norm, wide, NULL, output);
+    graft_pass_add(&pass->of, output, seen, self->hidden_size);
 }
 
 /* output = norm(output) + norm(experts(norm(hidden_states))); the router's input is hidden_states without a norm. */
-static int add_experts(void *instance, const struct graft_call *call, const struct graft_decoder_layer_args *args,
-                       float *output, struct graft_error *error) {
+static void add_experts(const void *instance, const struct graft_layer_pass *pass, float *output) {
     const struct extended_layer *self = instance;
-    const int64_t tokens = args->batch->tokens, width = self->hidden_size;
-    float *x = graft_scratch_floats(call, tokens, width, error);
-    float *y = graft_scratch_floats(call, tokens, width, error);
-    struct graft_experts_args experts_args;
-    int status = x != NULL && y != NULL
-                     ? graft_mixture_route(&self->beside, call, tokens, args->hidden_states, &experts_args, error)
-                     : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        status = run_norm(self->beside_norm, call, tokens, args->hidden_states, x, error);
-    }
-    if (status == GRAFT_OK) {
-        experts_args.hidden_states = x;
-        experts_args.output = y;
-        status = graft_experts_forward(self->beside.experts, call, &experts_args, error);
-    }
-    if (status == GRAFT_OK) {
-        status = run_norm(self->beside_output_norm, call, tokens, y, x, error);
-    }
-    if (status == GRAFT_OK) {
-        memcpy(y, output, (size_t)(tokens * width) * sizeof *y);
-        status = run_norm(self->beside_mlp_norm, call, tokens, y, output, error);
-    }
-    return status == GRAFT_OK ? call->kernels->add(call, output, x, tokens * width, error) : status;
-}
-
-/* x [tokens, hidden_size] *= vector, which has 1 or hidden_size numbers. */
-static int multiply(const struct graft_weight *vector, const struct graft_call *call, int64_t tokens, int64_t width,
-                    float *x, struct graft_error *error) {
-    const int64_t n = vector->rows * vector->columns;
-    const float *numbers = graft_scratch_widened(call, vector, error);
-    for (int64_t i = 0; numbers != NULL && i < tokens * width; i++) {
-        x[i] *= numbers[n == 1 ? 0 : i % width];
-    }
-    return numbers != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    const struct graft_mixture *mixture = &self->beside;
+    const int64_t width = self->hidden_size;
+    float *x = pass->args->hidden_states, *y = graft_pass_floats(&pass->of, width);
+    struct graft_experts_args args =
+        graft_mixture_route(mixture->router, &pass->of, mixture->num_experts, mixture->k, x);
+    graft_mixture_run(mixture, &pass->of, &args, graft_pass_normed(&pass->of, self->beside_norm, x, width), y);
+    const float *added = graft_pass_normed(&pass->of, self->beside_output_norm, y, width);
+    float *own = graft_pass_columns(&pass->of, output, width, 0, width);
+    graft_pass_norm(&pass->of, self->beside_mlp_norm, own, NULL, output);
+    graft_pass_add(&pass->of, output, added, width);
 }
 
 /* Applies the gate to `computed` [tokens, hidden_size] and the layer's input, and adds the result to the hidden states;
  * with several streams to all streams but the first. */
-static int take_input(const struct extended_layer *self, const struct graft_call *call,
-                      const struct graft_decoder_layer_args *args, float *computed, struct graft_error *error) {
-    const int64_t tokens = args->batch->tokens, n = tokens * self->hidden_size;
-    float *added = graft_scratch_floats(call, 1, n, error);
+static void take_input(const struct extended_layer *self, const struct graft_pass *pass,
+                       const struct graft_decoder_layer_args *args, float *computed) {
+    const int64_t width = self->hidden_size, count = self->streams.count;
     if (!GRAFT_HAS(args, struct graft_decoder_layer_args, layer_input_stride) || args->layer_input == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_INTERNAL, self->base.path, "the model has given the layer no input");
+        (void)graft_error_set(pass->error, GRAFT_ERROR_INTERNAL, self->base.path,
+                              "the model has given the layer no input");
+        return;
     }
-    int status = added != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK && self->streams.scale != NULL) {
-        status = multiply(self->streams.scale, call, tokens, self->hidden_size, computed, error);
+    if (self->streams.is_scaled) {
+        graft_pass_multiply(pass, computed, width, self->streams.scale);
     }
-    if (status == GRAFT_OK) {
-        status = graft_layer_gate_forward(&self->gate, call, tokens, computed, args->layer_input,
-                                          args->layer_input_stride, added, error);
+    const float *added =
+        graft_layer_gate_forward(&self->gate, pass, computed, args->layer_input, args->layer_input_stride);
+    for (int64_t i = count > 0 ? 1 : 0; i < (count > 0 ? count : 1); i++) {
+        graft_pass_add(pass, args->hidden_states + i * pass->rows * width, added, width);
     }
-    if (status == GRAFT_OK && self->streams.count == 0) {
-        status = call->kernels->add(call, args->hidden_states, added, n, error);
-    }
-    for (int64_t i = 1; i < self->streams.count && status == GRAFT_OK; i++) {
-        status = call->kernels->add(call, args->hidden_states + i * n, added, n, error);
-    }
-    return status;
 }
 
-/* Runs the plain layer on the active stream, and updates the others. *computed [tokens, hidden_size] is a copy of the
- * active stream's result. */
-static int run_streams(const struct extended_layer *self, const struct graft_parts_layer_steps *steps,
-                       const struct graft_call *call, const struct graft_decoder_layer_args *args, float **computed,
-                       struct graft_error *error) {
+/* Runs the plain layer on the active stream, and updates the others. Returns a copy of the active stream's result,
+ * [tokens, hidden_size]. */
+static float *run_streams(const struct extended_layer *self, const struct graft_layer_steps *steps,
+                          const struct graft_pass *pass, const struct graft_decoder_layer_args *args) {
     const struct graft_stream_update *streams = &self->streams;
-    const int64_t tokens = args->batch->tokens, n = tokens * self->hidden_size;
-    float *predicted = graft_scratch_floats(call, streams->count, n, error);
-    float *one = graft_scratch_floats(call, 1, n, error);
+    const int64_t width = self->hidden_size, active = streams->active * pass->rows * width;
     struct graft_decoder_layer_args own;
     graft_struct_copy(&own, sizeof own, args);
-    own.hidden_states = one;
-    *computed = one;
-    int status = predicted != NULL && one != NULL
-                     ? graft_stream_update_predict(streams, call, tokens, args->hidden_states, predicted, error)
-                     : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        memcpy(one, predicted + streams->active * n, (size_t)n * sizeof *one);
-        status = graft_parts_layer_run(self->plain, steps, call, &own, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_stream_update_correct(streams, call, tokens, predicted, one, args->hidden_states, error);
-        memcpy(one, args->hidden_states + streams->active * n, (size_t)n * sizeof *one);
-    }
-    return status;
+    float *predicted = graft_stream_update_predict(streams, pass, args->hidden_states);
+    own.hidden_states =
+        pass->error->code == GRAFT_OK ? graft_pass_columns(pass, predicted + active, width, 0, width) : NULL;
+    graft_layer_run(&self->plain, steps, pass, &own);
+    graft_stream_update_correct(streams, pass, predicted, own.hidden_states, args->hidden_states);
+    return graft_pass_columns(pass, args->hidden_states + active, width, 0, width);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_decoder_layer_args *args,
                    struct graft_error *error) {
-    struct extended_layer *self = instance;
-    const struct graft_parts_layer_steps steps = {self->low_rank_left != NULL ? run_low_rank : NULL,
-                                                  self->beside.experts != NULL ? add_experts : NULL, self};
+    const struct extended_layer *self = instance;
+    const struct graft_pass pass = {call, args->batch->tokens, error};
+    const struct graft_pass streams = {call, pass.rows * (self->streams.count > 0 ? self->streams.count : 1), error};
+    const struct graft_layer_steps steps = {self->low_rank_left != NULL ? run_low_rank : NULL,
+                                            self->beside.experts != NULL ? add_experts : NULL, self};
     float *computed = args->hidden_states;
-    int status = self->streams.count > 0 ? run_streams(self, &steps, call, args, &computed, error)
-                                         : graft_parts_layer_run(self->plain, &steps, call, args, error);
-    if (status == GRAFT_OK && self->gate.gate != NULL) {
-        status = take_input(self, call, args, computed, error);
+    if (self->streams.count > 0) {
+        computed = run_streams(self, &steps, &pass, args);
+    } else {
+        graft_layer_run(&self->plain, &steps, &pass, args);
     }
-    const int64_t rows = args->batch->tokens * (self->streams.count > 0 ? self->streams.count : 1);
-    return status == GRAFT_OK && self->scalar != NULL
-               ? multiply(self->scalar, call, rows, self->hidden_size, args->hidden_states, error)
-               : status;
+    if (self->gate.gate != NULL) {
+        take_input(self, &pass, args, computed);
+    }
+    graft_pass_multiply(&streams, args->hidden_states, self->hidden_size, self->scalar);
+    return error->code;
 }
 
 const struct graft_decoder_layer graft_extended_layer_vtable = {

@@ -4,8 +4,8 @@
 #ifndef GRAFT_ARCH_DECODER_LAYER_INPUT_H
 #define GRAFT_ARCH_DECODER_LAYER_INPUT_H
 
-#include "arch/data/description.h"
-#include "graft/class.h"
+#include "arch/outline.h"
+#include "arch/pass.h"
 
 /* The model's part. */
 struct graft_layer_inputs {
@@ -18,17 +18,13 @@ struct graft_layer_inputs {
     int64_t rows;
 };
 
-/* [load] Declares the children, if the family has such inputs. */
-int graft_layer_inputs_describe(struct graft_reader *reader, const struct graft_sink *sink, struct graft_error *error);
+/* [load] Lays out the children, if the family has such inputs. */
+void graft_layer_inputs_outline(struct graft_outline *of, struct graft_layer_inputs *self);
 
-/* [load] Finds the children. */
-void graft_layer_inputs_find(struct graft_layer_inputs *self, struct graft_reader *reader,
-                             const struct graft_build *build, struct graft_error *error);
-
-/* [forward] Computes *inputs [tokens, layers, size], in scratch memory, from tokens and their embeddings x [tokens,
+/* [forward] The inputs [tokens, layers, size], in scratch memory, of tokens and their embeddings x [tokens,
  * hidden_size]; NULL if layers have no such input. */
-int graft_layer_inputs_forward(const struct graft_layer_inputs *self, const struct graft_call *call, int64_t tokens,
-                               const int32_t *ids, const float *x, float **inputs, struct graft_error *error);
+float *graft_layer_inputs_forward(const struct graft_layer_inputs *self, const struct graft_pass *pass,
+                                  const int32_t *ids, const float *x);
 
 /* A layer's part. */
 struct graft_layer_gate {
@@ -40,15 +36,12 @@ struct graft_layer_gate {
     int64_t hidden_size;
 };
 
-/* [load] Declare and find the children. `args` are the layer's. */
-int graft_layer_gate_describe(struct graft_reader *reader, const struct graft_config *config,
-                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
-void graft_layer_gate_find(struct graft_layer_gate *self, struct graft_reader *reader, const struct graft_build *build,
-                           struct graft_error *error);
+/* [load] Lays out the children. */
+void graft_layer_gate_outline(struct graft_outline *of, struct graft_layer_gate *self);
 
-/* [forward] y [tokens, hidden_size] = norm(output(act(gate(x)) * input)), with input [tokens, size] in rows of `stride`
- * floats. */
-int graft_layer_gate_forward(const struct graft_layer_gate *self, const struct graft_call *call, int64_t tokens,
-                             const float *x, const float *input, int64_t stride, float *y, struct graft_error *error);
+/* [forward] norm(output(act(gate(x)) * input)) of x [tokens, hidden_size], with input [tokens, size] in rows of
+ * `stride` floats. */
+float *graft_layer_gate_forward(const struct graft_layer_gate *self, const struct graft_pass *pass, const float *x,
+                                const float *input, int64_t stride);
 
 #endif

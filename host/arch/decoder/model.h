@@ -3,15 +3,14 @@
 #ifndef GRAFT_ARCH_DECODER_MODEL_H
 #define GRAFT_ARCH_DECODER_MODEL_H
 
+#include "arch/decoder/distances.h"
 #include "arch/decoder/inputs.h"
 #include "arch/decoder/layer_input.h"
-#include "arch/decoder/pooler.h"
 #include "arch/decoder/relative.h"
 #include "arch/decoder/rotary.h"
 #include "arch/decoder/sharing.h"
 #include "arch/decoder/streams.h"
-#include "graft/instance.h"
-#include "graft/kernels.h"
+#include "arch/decoder/transform.h"
 
 struct graft_model_layer {
     const struct graft_module *module;
@@ -27,17 +26,19 @@ struct graft_decoder_model {
     const struct graft_module *rotary_emb; /* may be NULL, like all below */
     const struct graft_module *norm;
     const struct graft_module *project_out; /* hidden_size -> output_size */
-    struct graft_parts_transform pooler;
+    struct graft_transform pooler;          /* of a sequence's first token: tanh of a Linear */
     int64_t hidden_size;
     int64_t output_size;                       /* width of the output: hidden_size if there is no projection */
+    int32_t bidirectional;                     /* 1: a token sees those after it, too */
     int32_t n_rotary_kinds;                    /* 1 or more */
     int64_t rotary_widths[GRAFT_ROTARY_KINDS]; /* [n_rotary_kinds]; 0: no layer uses it */
     int32_t typed_rotary;
-    struct graft_relative relative;
+    struct graft_relative relative;   /* biases by distance for all layers */
+    struct graft_distances distances; /* embeddings that the layers' attention is tied to */
     struct graft_layer_inputs layer_inputs;
     struct graft_streams streams;
-    const struct graft_module *relative_table; /* biases by distance for all layers; NULL: none */
     int64_t n_layers;
+    int64_t n_stored;                  /* n_layers, or fewer, if each of them runs several times */
     struct graft_model_layer layers[]; /* [n_layers] */
 };
 

@@ -5,32 +5,27 @@
 #include <stdio.h>
 
 #include "arch/decoder/choices.h"
-#include "graft/describe.h"
 #include "graft/embedding.h"
 
 enum { MAX_NAME = 256 };
 
-int graft_relative_describe(struct graft_reader *reader, int64_t heads, const struct graft_sink *sink,
-                            struct graft_relative *relative, struct graft_error *error) {
-    const int32_t of = graft_read_word(reader, D_RELATIVE_OF);
-    if (of <= D_RELATIVE_NONE || (heads == 0) != (of == D_RELATIVE_MODEL) || reader->status != GRAFT_OK) {
-        return reader->status;
+void graft_relative_outline(struct graft_outline *of, struct graft_relative *self, int64_t heads) {
+    struct graft_reader *reader = &of->reader;
+    const int32_t kind = graft_read_word(reader, D_RELATIVE_OF);
+    if (kind <= D_RELATIVE_NONE || (heads == 0) != (kind == D_RELATIVE_MODEL)) {
+        return;
     }
-    relative->heads = heads > 0 ? heads : graft_read_int(reader, D_HEADS);
-    relative->buckets = graft_read_int(reader, D_RELATIVE_BUCKETS);
-    relative->distance = graft_read_int(reader, D_RELATIVE_DISTANCE);
-    if (reader->status == GRAFT_OK && relative->buckets % 4 != 0) {
-        graft_reader_fail(reader, D_RELATIVE_BUCKETS, "expected a multiple of 4, got %lld",
-                          (long long)relative->buckets);
+    self->heads = heads > 0 ? heads : graft_read_int(reader, D_HEADS);
+    self->buckets = graft_read_int(reader, D_RELATIVE_BUCKETS);
+    self->distance = graft_read_int(reader, D_RELATIVE_DISTANCE);
+    if (self->buckets % 4 != 0) {
+        graft_reader_fail(reader, D_RELATIVE_BUCKETS, "expected a multiple of 4, got %lld", (long long)self->buckets);
     }
-    if (reader->status == GRAFT_OK && relative->distance <= relative->buckets / 2) {
-        graft_reader_fail(reader, D_RELATIVE_DISTANCE, "%lld is too small for %lld buckets",
-                          (long long)relative->distance, (long long)relative->buckets);
+    if (self->distance <= self->buckets / 2) {
+        graft_reader_fail(reader, D_RELATIVE_DISTANCE, "%lld is too small for %lld buckets", (long long)self->distance,
+                          (long long)self->buckets);
     }
-    return reader->status == GRAFT_OK
-               ? graft_describe_embedding(sink, graft_description_name(reader->description, D_RELATIVE_NAME),
-                                          "Embedding", relative->buckets, relative->heads, error)
-               : reader->status;
+    graft_outline_embedding(of, &self->table, graft_outline_name(of, D_RELATIVE_NAME), self->buckets, self->heads);
 }
 
 int graft_relative_tie(const struct graft_description *description, int64_t n_layers, const struct graft_sink *sink,
@@ -66,27 +61,22 @@ static int32_t bucket_of(const struct graft_relative *relative, int bidirectiona
     return (int32_t)(first + (bucket < buckets ? bucket : buckets - 1));
 }
 
-int graft_relative_fill(const struct graft_relative *relative, const struct graft_module *table,
-                        const struct graft_call *call, struct graft_mask *mask, struct graft_error *error) {
-    const int64_t reach = relative->distance, width = 2 * reach + 1, heads = relative->heads;
+void graft_relative_fill(const struct graft_relative *self, const struct graft_pass *pass, struct graft_mask *mask) {
+    const int64_t reach = self->distance, width = 2 * reach + 1, heads = self->heads;
+    const struct graft_pass distances = {pass->call, width, pass->error};
     const int bidirectional = mask->kind == GRAFT_MASK_NONE || mask->kind == GRAFT_MASK_WINDOW;
-    int32_t *ids = graft_scratch_ints(call, width, error);
-    float *rows = graft_scratch_floats(call, width, heads, error);
-    float *biases = graft_scratch_floats(call, heads, width, error);
-    if (ids == NULL || rows == NULL || biases == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    for (int64_t i = 0; i < width; i++) {
-        ids[i] = bucket_of(relative, bidirectional, i - reach);
-    }
+    int32_t *ids = graft_scratch_ints(pass->call, width, pass->error);
+    float *rows = graft_pass_floats(&distances, heads), *biases = graft_pass_floats(&distances, heads);
     const struct graft_embedding_args args = {sizeof args, 0, width, ids, rows};
-    int status = graft_embedding_forward(table, call, &args, error);
-    for (int64_t h = 0; h < heads && status == GRAFT_OK; h++) {
-        for (int64_t i = 0; i < width; i++) {
-            biases[h * width + i] = rows[i * heads + h];
-        }
+    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < width; i++) {
+        ids[i] = bucket_of(self, bidirectional, i - reach);
+    }
+    if (pass->error->code == GRAFT_OK) {
+        (void)graft_embedding_forward(self->table, pass->call, &args, pass->error);
+    }
+    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < width * heads; i++) {
+        biases[i % heads * width + i / heads] = rows[i];
     }
     mask->relative = biases;
     mask->reach = reach;
-    return status;
 }

@@ -5,29 +5,27 @@
 #ifndef GRAFT_ARCH_DECODER_RELATIVE_H
 #define GRAFT_ARCH_DECODER_RELATIVE_H
 
-#include "arch/data/description.h"
-#include "graft/class.h"
+#include "arch/outline.h"
+#include "arch/pass.h"
 #include "graft/kernels.h"
 
-/* What `describe` keeps; all 0: there are no biases. */
 struct graft_relative {
+    const struct graft_module *table; /* [buckets, heads]; NULL: there are no biases */
     int64_t buckets;
     int64_t distance;
     int64_t heads;
 };
 
-/* [load] Declares the table of an attention module with `heads` heads; with 0 that of the model, which has the heads of
+/* [load] Lays out the table of an attention module with `heads` heads; with 0 that of the model, which has the heads of
  * the reader's layer. Does nothing if relative.of says that this module has no table. */
-int graft_relative_describe(struct graft_reader *reader, int64_t heads, const struct graft_sink *sink,
-                            struct graft_relative *relative, struct graft_error *error);
+void graft_relative_outline(struct graft_outline *of, struct graft_relative *self, int64_t heads);
 
 /* [load] Ties the tables of a model's layers to that of the first, if relative.of is `first`. */
 int graft_relative_tie(const struct graft_description *description, int64_t n_layers, const struct graft_sink *sink,
                        struct graft_error *error);
 
-/* [forward] Points mask->relative to biases for all distances up to mask->reach, made from `table` in scratch memory.
+/* [forward] Points mask->relative to biases for all distances up to mask->reach, made from the table in scratch memory.
  */
-int graft_relative_fill(const struct graft_relative *relative, const struct graft_module *table,
-                        const struct graft_call *call, struct graft_mask *mask, struct graft_error *error);
+void graft_relative_fill(const struct graft_relative *self, const struct graft_pass *pass, struct graft_mask *mask);
 
 #endif

@@ -32,7 +32,7 @@ static const struct role roles[] = {
     {D_CLASS_CONDITIONAL,
      "ForConditionalGeneration",
      {GRAFT_ROLE_PART(GRAFT_INTERFACE_CAUSAL_LM, graft_conditional, graft_parts_causal_lm)}},
-    {D_CLASS_MODEL, "Model", {GRAFT_ROLE(GRAFT_INTERFACE_BASE_MODEL, graft_decoder_model)}},
+    {D_CLASS_MODEL, "Model", {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_BASE_MODEL, graft_decoder_model)}},
     {D_CLASS_SEQUENCES,
      "ForSequenceClassification",
      {GRAFT_ROLE_PART(GRAFT_INTERFACE_SEQUENCE_CLASSIFIER, graft_decoder_sequences, graft_parts_sequence_classifier)}},
@@ -42,33 +42,26 @@ static const struct role roles[] = {
     {D_CLASS_ANSWERS,
      "ForQuestionAnswering",
      {GRAFT_ROLE_PART(GRAFT_INTERFACE_TOKEN_CLASSIFIER, graft_decoder_answers, graft_parts_token_classifier)}},
-    {D_CLASS_LAYER,
-     "DecoderLayer",
-     {GRAFT_ROLE_PART(GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer, graft_parts_layer)}},
-    {D_CLASS_LAYER,
-     NULL,
-     {.struct_size = sizeof(struct graft_class),
-      .interface_id = GRAFT_INTERFACE_DECODER_LAYER,
-      .describe = graft_extended_layer_describe,
-      .create = graft_extended_layer_create,
-      .destroy = graft_extended_layer_destroy,
-      .forward = &graft_extended_layer_vtable}},
+    {D_CLASS_LAYER, "DecoderLayer", {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_DECODER_LAYER, graft_decoder_layer)}},
+    {D_CLASS_LAYER, NULL, {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_DECODER_LAYER, graft_extended_layer)}},
     {D_CLASS_ATTENTION, "Attention", {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_attention)}},
     {D_CLASS_ATTENTION,
      NULL,
      {.struct_size = sizeof(struct graft_class),
       .interface_id = GRAFT_INTERFACE_SELF_ATTENTION,
       .describe = graft_mla_describe,
-      .create = graft_mla_create,
+      .create = graft_outline_create,
       .destroy = graft_mla_destroy,
       .forward = &graft_mla_vtable}},
-    {D_CLASS_ATTENTION, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_routed_attention)}},
-    {D_CLASS_ATTENTION, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_disentangled)}},
-    {D_CLASS_CROSS_ATTENTION, "CrossAttention", {GRAFT_ROLE(GRAFT_INTERFACE_SELF_ATTENTION, graft_cross_attention)}},
+    {D_CLASS_ATTENTION, NULL, {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_SELF_ATTENTION, graft_routed_attention)}},
+    {D_CLASS_ATTENTION, NULL, {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_SELF_ATTENTION, graft_disentangled)}},
+    {D_CLASS_CROSS_ATTENTION,
+     "CrossAttention",
+     {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_SELF_ATTENTION, graft_cross_attention)}},
     {D_CLASS_MLP, "MLP", {GRAFT_ROLE_PART(GRAFT_INTERFACE_MLP, graft_mlp, graft_parts_mlp)}},
-    {D_CLASS_NORM, "RMSNorm", {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
-    {D_CLASS_HEAD_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
-    {D_CLASS_LAST_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
+    {D_CLASS_NORM, "RMSNorm", {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
+    {D_CLASS_HEAD_NORM, NULL, {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
+    {D_CLASS_LAST_NORM, NULL, {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
     {D_CLASS_ROTARY,
      "RotaryEmbedding",
      {.struct_size = sizeof(struct graft_class),
@@ -80,21 +73,21 @@ static const struct role roles[] = {
     {D_CLASS_EMBEDDING,
      NULL,
      {GRAFT_ROLE_PART(GRAFT_INTERFACE_EMBEDDING, graft_embedding, graft_parts_scaled_embedding)}},
-    {D_CLASS_STEP_NORM, NULL, {GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
+    {D_CLASS_STEP_NORM, NULL, {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_NORM, graft_decoder_norm)}},
     {D_CLASS_GATED_NORM, NULL, {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_GATED_NORM, graft_gated_norm)}},
     {D_CLASS_MIXER, NULL, {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_mamba)}}, /* or another of `mixers` */
-    {D_CLASS_MOE, "SparseMoeBlock", {GRAFT_ROLE(GRAFT_INTERFACE_MLP, graft_sparse_moe_block)}},
-    {D_CLASS_ROUTER, "TopKRouter", {GRAFT_ROLE(GRAFT_INTERFACE_ROUTER, graft_router)}},
+    {D_CLASS_MOE, "SparseMoeBlock", {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MLP, graft_sparse_moe_block)}},
+    {D_CLASS_ROUTER, "TopKRouter", {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_ROUTER, graft_router)}},
     {D_CLASS_EXPERTS,
      "Experts",
-     {GRAFT_ROLE(GRAFT_INTERFACE_EXPERTS, graft_experts), .flags = GRAFT_CLASS_CALLS_EXPERTS}},
+     {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_EXPERTS, graft_experts), .flags = GRAFT_CLASS_CALLS_EXPERTS}},
 };
 
 enum { N_ROLES = sizeof roles / sizeof roles[0] };
 
 /* The class of D_CLASS_EXPERTS with D_EXPERTS_PLAIN. It has its own loop, because experts implementations expect gates.
  */
-static const struct graft_class plain_experts = {GRAFT_ROLE(GRAFT_INTERFACE_EXPERTS, graft_plain_experts)};
+static const struct graft_class plain_experts = {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_EXPERTS, graft_plain_experts)};
 
 /* The class of D_CLASS_MLP with D_MIXER_RWKV. */
 static const struct graft_class rwkv_channel = {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_MIXER, graft_rwkv_channel)};
@@ -180,7 +173,7 @@ static const void *layer_of(const struct graft_description *description) {
                          graft_description_never(description, D_LAYER_EXPERTS_BESIDE) &&
                          graft_description_never(description, D_INPUT_SIZE) &&
                          graft_description_never(description, D_STREAMS_COUNT);
-    return is_plain ? (const void *)&graft_parts_layer_vtable : &graft_extended_layer_vtable;
+    return is_plain ? (const void *)&graft_decoder_layer_vtable : &graft_extended_layer_vtable;
 }
 
 /* The vtable of the family's attention, which distinguishes the roles of D_CLASS_ATTENTION. */

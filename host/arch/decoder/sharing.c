@@ -55,15 +55,13 @@ void graft_sharing_read(struct graft_reader *reader, int64_t layers, struct graf
     sharing->kv_layer = (int32_t)source;
 }
 
-int graft_sharing_make(const struct graft_sharing *sharing, int64_t layer, const struct graft_call *call,
-                       int64_t tokens, struct graft_shared_keys *shared, struct graft_error *error) {
-    if (sharing->kv_layer != layer) {
-        return GRAFT_OK;
+void graft_sharing_make(const struct graft_sharing *sharing, int64_t layer, const struct graft_pass *pass,
+                        struct graft_shared_keys *shared) {
+    if (sharing->kv_layer == layer) {
+        *shared = (struct graft_shared_keys){
+            .struct_size = sizeof *shared,
+            .keys = graft_pass_floats(pass, sharing->key_size),
+            .values = graft_pass_floats(pass, sharing->value_size),
+        };
     }
-    *shared = (struct graft_shared_keys){
-        .struct_size = sizeof *shared,
-        .keys = graft_scratch_floats(call, tokens, sharing->key_size, error),
-        .values = graft_scratch_floats(call, tokens, sharing->value_size, error),
-    };
-    return shared->keys != NULL && shared->values != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
 }

@@ -4,8 +4,8 @@
 #define GRAFT_ARCH_DECODER_SHARING_H
 
 #include "arch/data/description.h"
+#include "arch/pass.h"
 #include "graft/batch.h"
-#include "graft/call.h"
 
 struct graft_sharing {
     int32_t kv_layer;   /* the layer whose keys and values are used; the layer itself, if later layers use its own; -1:
@@ -18,9 +18,9 @@ struct graft_sharing {
  * afterwards. */
 void graft_sharing_read(struct graft_reader *reader, int64_t layers, struct graft_sharing *sharing);
 
-/* [forward] Allocates *shared for the keys and values of `tokens` tokens that layer `layer` stores for later layers, in
+/* [forward] Allocates *shared for the keys and values that layer `layer` stores for later layers, in
  * scratch memory; does nothing if it stores none. */
-int graft_sharing_make(const struct graft_sharing *sharing, int64_t layer, const struct graft_call *call,
-                       int64_t tokens, struct graft_shared_keys *shared, struct graft_error *error);
+void graft_sharing_make(const struct graft_sharing *sharing, int64_t layer, const struct graft_pass *pass,
+                        struct graft_shared_keys *shared);
 
 #endif

@@ -5,8 +5,8 @@
 #ifndef GRAFT_ARCH_DECODER_STREAMS_H
 #define GRAFT_ARCH_DECODER_STREAMS_H
 
-#include "arch/data/description.h"
-#include "graft/class.h"
+#include "arch/outline.h"
+#include "arch/pass.h"
 
 enum { GRAFT_STREAMS_MAX = 64 };
 
@@ -18,20 +18,14 @@ struct graft_streams {
     const struct graft_module *out[GRAFT_STREAMS_MAX]; /* likewise */
 };
 
-/* [load] Declares the children, if the family has streams. */
-int graft_streams_describe(struct graft_reader *reader, const struct graft_sink *sink, struct graft_error *error);
+/* [load] Lays out the children, if the family has streams. */
+void graft_streams_outline(struct graft_outline *of, struct graft_streams *self);
 
-/* [load] Finds the children. */
-void graft_streams_find(struct graft_streams *self, struct graft_reader *reader, const struct graft_build *build,
-                        struct graft_error *error);
-
-/* [forward] Replaces *x [tokens, hidden_size] by all streams, in scratch memory. */
-int graft_streams_begin(const struct graft_streams *self, const struct graft_call *call, int64_t tokens, float **x,
-                        struct graft_error *error);
+/* [forward] All streams of x [tokens, hidden_size], in scratch memory; x itself where there is one alone. */
+float *graft_streams_begin(const struct graft_streams *self, const struct graft_pass *pass, float *x);
 
 /* [forward] Combines the streams x into the first one. */
-int graft_streams_end(const struct graft_streams *self, const struct graft_call *call, int64_t tokens, float *x,
-                      struct graft_error *error);
+void graft_streams_end(const struct graft_streams *self, const struct graft_pass *pass, float *x);
 
 /* A layer's part. */
 struct graft_stream_update {
@@ -42,22 +36,20 @@ struct graft_stream_update {
     const struct graft_module *correction; /* count -> count */
     const struct graft_module *router;     /* hidden_size -> count */
     const struct graft_module *norm;       /* norm of the router's input */
-    const struct graft_weight *scale;      /* [hidden_size]: factor of the layer gate's input; NULL: none */
+    const struct graft_weight *scale;      /* [hidden_size]: factor of the layer gate's input */
+    int32_t is_scaled;                     /* 0: `scale` is not used */
 };
 
-/* [load] Declare and find the children. `args` are the layer's. */
-int graft_stream_update_describe(struct graft_reader *reader, const struct graft_args *args,
-                                 const struct graft_sink *sink, struct graft_error *error);
-void graft_stream_update_find(struct graft_stream_update *self, struct graft_reader *reader,
-                              const struct graft_build *build, struct graft_error *error);
+/* [load] Lays out the children. */
+void graft_stream_update_outline(struct graft_outline *of, struct graft_stream_update *self);
 
-/* [forward] Predicts the streams after the layer from x. */
-int graft_stream_update_predict(const struct graft_stream_update *self, const struct graft_call *call, int64_t tokens,
-                                const float *x, float *predicted, struct graft_error *error);
+/* [forward] The streams after the layer, as predicted from x; in scratch memory. */
+float *graft_stream_update_predict(const struct graft_stream_update *self, const struct graft_pass *pass,
+                                   const float *x);
 
 /* [forward] x = the predicted streams, corrected by the layer's result for the active one, `computed` [tokens,
  * hidden_size]. */
-int graft_stream_update_correct(const struct graft_stream_update *self, const struct graft_call *call, int64_t tokens,
-                                const float *predicted, const float *computed, float *x, struct graft_error *error);
+void graft_stream_update_correct(const struct graft_stream_update *self, const struct graft_pass *pass,
+                                 const float *predicted, float *computed, float *x);
 
 #endif

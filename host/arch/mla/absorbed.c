@@ -84,24 +84,19 @@ static void take_apart(void *data, int64_t begin, int64_t end) {
 /* matrix [rows, columns] = the outputs for the unit vectors, in exact arithmetic. */
 static int run_units(const struct graft_module *linear, const struct graft_call *call, int64_t rows, int64_t columns,
                      float *matrix, struct graft_error *error) {
-    float *units = graft_scratch_floats(call, columns, columns, error);
-    float *transposed = graft_scratch_floats(call, columns, rows, error);
-    const struct graft_linear_args args = {sizeof args, 0, columns, units, transposed};
     struct graft_call exact;
-    if (units == NULL || transposed == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    memset(units, 0, (size_t)(columns * columns) * sizeof *units);
-    for (int64_t k = 0; k < columns; k++) {
-        units[k * columns + k] = 1.0f;
-    }
     graft_struct_copy(&exact, sizeof exact, call);
     exact.precision = GRAFT_PRECISION_FLOAT32;
-    int status = graft_linear_forward(linear, &exact, &args, error);
-    for (int64_t i = 0; i < rows * columns && status == GRAFT_OK; i++) {
+    const struct graft_pass pass = {&exact, columns, error};
+    float *units = graft_scratch_zeroed(call, columns * columns * (int64_t)sizeof *units, error);
+    for (int64_t k = 0; units != NULL && k < columns; k++) {
+        units[k * columns + k] = 1.0f;
+    }
+    const float *transposed = graft_pass_product(&pass, linear, units, rows);
+    for (int64_t i = 0; error->code == GRAFT_OK && i < rows * columns; i++) {
         matrix[i] = transposed[i % columns * rows + i / columns];
     }
-    return status;
+    return error->code;
 }
 
 static int read_matrix(const struct graft_module *linear, const struct graft_call *call, int64_t rows, int64_t columns,

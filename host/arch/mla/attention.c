@@ -1,50 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Describes latent attention, and runs its forward from hidden states to output. */
-#include <math.h>
-
 #include "arch/decoder/choices.h"
 #include "arch/decoder/roles.h"
 #include "arch/mla/mla.h"
 #include "arch/role.h"
-#include "graft/describe.h"
-
-/* State while the module is described. */
-struct describing {
-    const struct graft_description *description;
-    const struct graft_sink *sink;
-    const struct graft_mla_sizes *sizes;
-    double latent_eps;
-    int32_t bias; /* of the projections of hidden states */
-    struct graft_error *error;
-};
-
-static void linear(const struct describing *of, const char *name, int64_t in, int64_t out, int32_t bias) {
-    graft_describe_linear(of->sink, name, in, out, bias, of->error);
-}
-
-static void norm(const struct describing *of, const char *name, int64_t width) {
-    graft_describe_norm(of->sink, name, graft_decoder_class_name(of->description, D_CLASS_HEAD_NORM), width,
-                        of->latent_eps, of->error);
-}
-
-static void describe_queries(const struct describing *of) {
-    const struct graft_mla_sizes *sizes = of->sizes;
-    const int64_t width = sizes->heads * (sizes->nope + sizes->rope);
-    if (sizes->query_rank == 0) {
-        linear(of, "q_proj", sizes->hidden, width, 0);
-        return;
-    }
-    linear(of, "q_a_proj", sizes->hidden, sizes->query_rank, of->bias);
-    norm(of, "q_a_layernorm", sizes->query_rank);
-    linear(of, "q_b_proj", sizes->query_rank, width, 0);
-}
-
-static void describe_latents(const struct describing *of) {
-    const struct graft_mla_sizes *sizes = of->sizes;
-    linear(of, "kv_a_proj_with_mqa", sizes->hidden, sizes->rank + sizes->rope, of->bias);
-    norm(of, "kv_a_layernorm", sizes->rank);
-    linear(of, "kv_b_proj", sizes->rank, sizes->heads * (sizes->nope + sizes->value), 0);
-}
 
 /* All heads share one latent, so num_key_value_heads has no effect. */
 static void check_heads(struct graft_reader *reader, const struct graft_parts_attention_sizes *given) {
@@ -64,8 +23,8 @@ static void check_gate(struct graft_reader *reader) {
 }
 
 /* Reads the parent's arguments and further sizes of config.json. */
-static int read_sizes(struct graft_reader *reader, const struct graft_args *args,
-                      const struct graft_parts_attention_sizes *given, struct graft_mla_sizes *sizes) {
+static void read_sizes(struct graft_reader *reader, const struct graft_args *args,
+                       const struct graft_parts_attention_sizes *given, struct graft_mla_sizes *sizes) {
     sizes->layer = given->layer;
     sizes->rope_layout = given->rope_layout;
     sizes->hidden = given->hidden_size;
@@ -78,68 +37,50 @@ static int read_sizes(struct graft_reader *reader, const struct graft_args *args
     sizes->value = graft_read_is_null(reader, D_VALUE_DIM) ? given->head_dim : graft_read_int(reader, D_VALUE_DIM);
     sizes->scaling = (float)given->scaling;
     sizes->softcap = (float)given->softcap;
-    sizes->has_gate = graft_read_word(reader, D_GATE) != D_GATE_NONE;
     check_gate(reader);
     check_heads(reader, given);
-    if (reader->status == GRAFT_OK && sizes->rank == 0) {
+    if (sizes->rank == 0) {
         graft_reader_fail(reader, D_LATENT_RANK, "expected an integer, got null");
     }
-    if (reader->status == GRAFT_OK && sizes->nope < 1) {
+    if (sizes->nope < 1) {
         graft_reader_fail(reader, D_LATENT_ROPE_DIM, "expected less than the numbers of a head (%lld), got %lld",
                           (long long)given->head_dim, (long long)sizes->rope);
     }
-    return reader->status;
 }
 
-int graft_mla_describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,
+static void outline_norm(struct graft_outline *of, const struct graft_module **norm, const char *name, int64_t width) {
+    graft_outline_norm(of, norm, name, graft_decoder_class_name(of->reader.description, D_CLASS_HEAD_NORM), width,
+                       graft_read_real(&of->reader, D_LATENT_EPS));
+}
+
+int graft_mla_describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                        const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_mla_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
+    struct graft_outline of;
     struct graft_parts_attention_sizes given;
-    struct graft_reader reader;
-    int status =
-        sizes != NULL ? graft_parts_read_attention_sizes(args, sink->path, &given, error) : GRAFT_ERROR_INTERNAL;
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    graft_reader_start(&reader, self->data, config, given.layer, error);
-    status = read_sizes(&reader, args, &given, sizes);
-    const struct describing of = {self->data,     sink, sizes, graft_read_real(&reader, D_LATENT_EPS),
-                                  given.qkv_bias, error};
-    if (status != GRAFT_OK || reader.status != GRAFT_OK) {
+    struct graft_mla *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &given, error) != GRAFT_OK) {
         return error->code;
     }
-    describe_queries(&of);
-    describe_latents(&of);
-    if (sizes->has_gate) {
-        linear(&of, graft_description_name(self->data, D_GATE_NAME), sizes->hidden, sizes->heads, 0);
-    }
-    linear(&of, "o_proj", sizes->heads * sizes->value, sizes->hidden, given.o_proj_bias);
-    return error->code;
-}
-
-int graft_mla_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                     struct graft_error *error) {
-    const struct graft_mla_sizes *sizes = build->kept;
-    struct graft_mla *self = graft_instance_new(build, sizeof *self, error);
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    self->sizes = *sizes;
-    if (sizes->has_gate) {
-        self->gate = graft_build_child(build, graft_description_name(cls->data, D_GATE_NAME), error);
-    }
+    read_sizes(&of.reader, args, &given, &self->sizes);
+    const struct graft_mla_sizes *sizes = &self->sizes;
+    const int64_t hidden = sizes->hidden, queries = sizes->heads * (sizes->nope + sizes->rope);
+    const int has_gate = graft_read_word(&of.reader, D_GATE) != D_GATE_NONE;
     if (sizes->query_rank == 0) {
-        self->q_proj = graft_build_child(build, "q_proj", error);
+        graft_outline_linear(&of, &self->q_proj, "q_proj", hidden, queries, 0);
     } else {
-        self->q_a_proj = graft_build_child(build, "q_a_proj", error);
-        self->q_a_layernorm = graft_build_child(build, "q_a_layernorm", error);
-        self->q_b_proj = graft_build_child(build, "q_b_proj", error);
+        graft_outline_linear(&of, &self->q_a_proj, "q_a_proj", hidden, sizes->query_rank, given.qkv_bias);
+        outline_norm(&of, &self->q_a_layernorm, "q_a_layernorm", sizes->query_rank);
+        graft_outline_linear(&of, &self->q_b_proj, "q_b_proj", sizes->query_rank, queries, 0);
     }
-    self->kv_a_proj = graft_build_child(build, "kv_a_proj_with_mqa", error);
-    self->kv_a_layernorm = graft_build_child(build, "kv_a_layernorm", error);
-    self->kv_b_proj = graft_build_child(build, "kv_b_proj", error);
-    self->o_proj = graft_build_child(build, "o_proj", error);
-    return graft_instance_finish(self, instance, error);
+    graft_outline_linear(&of, &self->kv_a_proj, "kv_a_proj_with_mqa", hidden, sizes->rank + sizes->rope,
+                         given.qkv_bias);
+    outline_norm(&of, &self->kv_a_layernorm, "kv_a_layernorm", sizes->rank);
+    graft_outline_linear(&of, &self->kv_b_proj, "kv_b_proj", sizes->rank, sizes->heads * (sizes->nope + sizes->value),
+                         0);
+    graft_outline_linear(&of, &self->gate, has_gate ? graft_outline_name(&of, D_GATE_NAME) : NULL, hidden, sizes->heads,
+                         0);
+    graft_outline_linear(&of, &self->o_proj, "o_proj", sizes->heads * sizes->value, hidden, given.o_proj_bias);
+    return error->code;
 }
 
 void graft_mla_destroy(void *instance) {
@@ -148,40 +89,24 @@ void graft_mla_destroy(void *instance) {
     graft_instance_destroy(self);
 }
 
-/* context [tokens, heads, value] *= sigmoid(gate(x)) [tokens, heads] */
-static int apply_gate(const struct graft_mla *self, const struct graft_call *call,
-                      const struct graft_self_attention_args *args, float *context, struct graft_error *error) {
-    const int64_t tokens = args->batch->tokens, heads = self->sizes.heads, width = self->sizes.value;
-    float *gate = graft_scratch_floats(call, tokens, heads, error);
-    const struct graft_linear_args gate_args = {sizeof gate_args, 0, tokens, args->hidden_states, gate};
-    int status = gate != NULL ? graft_linear_forward(self->gate, call, &gate_args, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        status = call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, gate, tokens * heads, gate, error);
-    }
-    for (int64_t i = 0; i < tokens * heads * width && status == GRAFT_OK; i++) {
-        context[i] *= gate[i / width];
-    }
-    return status;
-}
-
 static int forward(void *instance, const struct graft_call *call, const struct graft_self_attention_args *args,
                    struct graft_error *error) {
     struct graft_mla *self = instance;
-    int64_t tokens = args->batch->tokens;
-    struct graft_mla_projected projected;
-    float *context = graft_scratch_floats(call, tokens, self->sizes.heads * self->sizes.value, error);
-    const struct graft_linear_args output_args = {sizeof output_args, 0, tokens, context, args->output};
-    if (context == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+    const struct graft_mla_sizes *sizes = &self->sizes;
+    const struct graft_pass pass = {call, args->batch->tokens, error};
+    const struct graft_pass heads = {call, pass.rows * sizes->heads, error};
+    const struct graft_mla_projected projected = graft_mla_project(self, &pass, args);
+    float *context = graft_pass_floats(&pass, sizes->heads * sizes->value);
+    if (error->code == GRAFT_OK) {
+        (void)graft_mla_attend(self, call, args, &projected, context, error);
     }
-    int status = graft_mla_project(self, call, args, &projected, error);
-    if (status == GRAFT_OK) {
-        status = graft_mla_attend(self, call, args, &projected, context, error);
+    if (self->gate != NULL) { /* context [tokens, heads, value] *= sigmoid(gate(x)) [tokens, heads] */
+        float *gate = graft_pass_product(&pass, self->gate, args->hidden_states, sizes->heads);
+        graft_pass_activation(&pass, GRAFT_ACTIVATION_SIGMOID, gate, sizes->heads);
+        graft_pass_scale_rows(&heads, context, sizes->value, gate);
     }
-    if (status == GRAFT_OK && self->gate != NULL) {
-        status = apply_gate(self, call, args, context, error);
-    }
-    return status == GRAFT_OK ? graft_linear_forward(self->o_proj, call, &output_args, error) : status;
+    graft_pass_linear(&pass, self->o_proj, context, args->output);
+    return error->code;
 }
 
 const struct graft_self_attention graft_mla_vtable = {

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "arch/pass.h"
 #include "graft/attention.h"
 #include "graft/instance.h"
 #include "graft/kernels.h"
@@ -29,8 +30,6 @@ struct graft_mla_sizes {
     int64_t value;      /* width of a head of values */
     float scaling;
     float softcap;
-    int32_t has_gate; /* the output of each head is multiplied by the sigmoid of a number */
-    uint32_t reserved;
 };
 
 /* kv_b_proj, split by heads, so that queries and contexts can be multiplied by it instead of every latent. */
@@ -50,7 +49,7 @@ struct graft_mla {
     const struct graft_module *kv_a_layernorm;
     const struct graft_module *kv_b_proj;          /* rank -> heads * (nope + value) */
     const struct graft_module *o_proj;             /* heads * value -> hidden */
-    const struct graft_module *gate;               /* hidden -> heads; NULL: none */
+    const struct graft_module *gate;               /* hidden -> heads: its sigmoid multiplies outputs; NULL: none */
     _Atomic(struct graft_mla_absorbed *) absorbed; /* created when first needed */
 };
 
@@ -61,9 +60,8 @@ struct graft_mla_projected {
 };
 
 /* [forward] Runs the projections of a batch's hidden states; in scratch memory. */
-int graft_mla_project(const struct graft_mla *self, const struct graft_call *call,
-                      const struct graft_self_attention_args *args, struct graft_mla_projected *projected,
-                      struct graft_error *error);
+struct graft_mla_projected graft_mla_project(const struct graft_mla *self, const struct graft_pass *pass,
+                                             const struct graft_self_attention_args *args);
 
 /* [forward] Compute context [tokens, heads, value]: with keys and values computed from latents, or over the latents
  * themselves. */

@@ -2,73 +2,45 @@
 /* Computes queries and latents. */
 #include "arch/mla/mla.h"
 
-static int norm_latents(const struct graft_mla *self, const struct graft_call *call, int64_t tokens, float *kept,
-                        struct graft_error *error) {
-    int64_t width = self->sizes.rank;
-    float *latents = graft_scratch_floats(call, tokens, width, error); /* [tokens, rank] */
-    float *normed = graft_scratch_floats(call, tokens, width, error);  /* [tokens, rank] */
-    const struct graft_norm_args args = {sizeof args, 0, tokens, latents, NULL, normed};
-    if (latents == NULL || normed == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+/* Norms the latents of kept [tokens, rank + rope]. */
+static void norm_latents(const struct graft_mla *self, const struct graft_pass *pass, float *kept) {
+    const int64_t width = self->sizes.rank, stride = width + self->sizes.rope;
+    float *latents = graft_pass_columns(pass, kept, stride, 0, width);
+    const float *normed = graft_pass_normed(pass, self->kv_a_layernorm, latents, width);
+    if (pass->error->code == GRAFT_OK) {
+        graft_mla_copy_rows(normed, width, pass->rows, width, kept, stride);
     }
-    graft_mla_copy_rows(kept, width + self->sizes.rope, tokens, width, latents, width);
-    int status = graft_norm_forward(self->kv_a_layernorm, call, &args, error);
-    graft_mla_copy_rows(normed, width, tokens, width, kept, width + self->sizes.rope);
-    return status;
 }
 
-/* Computes q [tokens, heads, nope + rope] from the output of q_a_proj. */
-static int widen_queries(const struct graft_mla *self, const struct graft_call *call, int64_t tokens, float *compressed,
-                         float *q, struct graft_error *error) {
-    float *normed = graft_scratch_floats(call, tokens, self->sizes.query_rank, error); /* [tokens, query_rank] */
-    const struct graft_norm_args norm_args = {sizeof norm_args, 0, tokens, compressed, NULL, normed};
-    const struct graft_linear_args linear_args = {sizeof linear_args, 0, tokens, normed, q};
-    int status =
-        normed != NULL ? graft_norm_forward(self->q_a_layernorm, call, &norm_args, error) : GRAFT_ERROR_INTERNAL;
-    return status == GRAFT_OK ? graft_linear_forward(self->q_b_proj, call, &linear_args, error) : status;
-}
-
-static int rotate(const struct graft_mla_sizes *sizes, const struct graft_call *call,
-                  const struct graft_self_attention_args *args, const struct graft_mla_projected *projected,
-                  struct graft_error *error) {
-    int64_t tokens = args->batch->tokens;
-    int64_t width = sizes->nope + sizes->rope;
-    int64_t kept = sizes->rank + sizes->rope;
-    const struct graft_rope_args rope_args[] = {
-        {sizeof rope_args[0], sizes->rope_layout, projected->q + sizes->nope, sizes->heads * width, width, tokens,
-         sizes->heads, sizes->rotated, args->cos, args->sin},
-        {sizeof rope_args[0], sizes->rope_layout, projected->kept + sizes->rank, kept, kept, tokens, 1, sizes->rotated,
-         args->cos, args->sin},
-    };
-    if (args->cos == NULL) {
-        return GRAFT_OK;
+/* Rotates some numbers of x, of `heads` heads that are `head_stride` apart. */
+static void rotate(const struct graft_mla_sizes *sizes, const struct graft_pass *pass,
+                   const struct graft_self_attention_args *args, float *x, int64_t heads, int64_t head_stride) {
+    const struct graft_rope_args rope_args = {sizeof rope_args, sizes->rope_layout, x,     heads * head_stride,
+                                              head_stride,      pass->rows,         heads, sizes->rotated,
+                                              args->cos,        args->sin};
+    if (args->cos != NULL && pass->error->code == GRAFT_OK) {
+        (void)pass->call->kernels->rope(pass->call, &rope_args, pass->error);
     }
-    int status = call->kernels->rope(call, &rope_args[0], error);
-    return status == GRAFT_OK ? call->kernels->rope(call, &rope_args[1], error) : status;
 }
 
-int graft_mla_project(const struct graft_mla *self, const struct graft_call *call,
-                      const struct graft_self_attention_args *args, struct graft_mla_projected *projected,
-                      struct graft_error *error) {
+struct graft_mla_projected graft_mla_project(const struct graft_mla *self, const struct graft_pass *pass,
+                                             const struct graft_self_attention_args *args) {
     const struct graft_mla_sizes *sizes = &self->sizes;
-    int64_t tokens = args->batch->tokens;
-    projected->q = graft_scratch_floats(call, tokens, sizes->heads * (sizes->nope + sizes->rope), error);
-    projected->kept = graft_scratch_floats(call, tokens, sizes->rank + sizes->rope, error);
-    float *first = self->q_proj != NULL ? projected->q : graft_scratch_floats(call, tokens, sizes->query_rank, error);
-    if (projected->q == NULL || projected->kept == NULL || first == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
+    const int64_t width = sizes->nope + sizes->rope, kept = sizes->rank + sizes->rope;
+    const struct graft_mla_projected projected = {graft_pass_floats(pass, sizes->heads * width),
+                                                  graft_pass_floats(pass, kept)};
+    float *first = self->q_proj != NULL ? projected.q : graft_pass_floats(pass, sizes->query_rank);
     const struct graft_module *linears[] = {self->q_proj != NULL ? self->q_proj : self->q_a_proj, self->kv_a_proj};
-    const struct graft_linear_args linear_args[] = {
-        {sizeof linear_args[0], 0, tokens, args->hidden_states, first},
-        {sizeof linear_args[0], 0, tokens, args->hidden_states, projected->kept},
-    };
-    int status = graft_linear_forward_all(linears, call, linear_args, 2, error);
-    if (status == GRAFT_OK && self->q_proj == NULL) {
-        status = widen_queries(self, call, tokens, first, projected->q, error);
+    float *const made[] = {first, projected.kept};
+    graft_pass_linears(pass, linears, args->hidden_states, made, 2);
+    if (self->q_proj == NULL) {
+        first = graft_pass_normed(pass, self->q_a_layernorm, first, sizes->query_rank);
+        graft_pass_linear(pass, self->q_b_proj, first, projected.q);
     }
-    if (status == GRAFT_OK) {
-        status = norm_latents(self, call, tokens, projected->kept, error);
+    norm_latents(self, pass, projected.kept);
+    if (pass->error->code == GRAFT_OK) {
+        rotate(sizes, pass, args, projected.q + sizes->nope, sizes->heads, width);
+        rotate(sizes, pass, args, projected.kept + sizes->rank, 1, kept);
     }
-    return status == GRAFT_OK ? rotate(sizes, call, args, projected, error) : status;
+    return projected;
 }

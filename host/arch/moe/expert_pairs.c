@@ -35,6 +35,19 @@ int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_ex
     return GRAFT_OK;
 }
 
+int graft_expert_pairs_sum(const struct graft_call *call, const struct graft_expert_pairs *pairs, int64_t begin,
+                           int64_t end, const float *x, int64_t hidden, float *output, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (int64_t e = begin; e < end && status == GRAFT_OK; e++) {
+        const int64_t at = pairs->first[e], n = pairs->first[e + 1] - at;
+        status = n > 0
+                     ? call->kernels->scatter_add_rows(call, x + (at - pairs->first[begin]) * hidden,
+                                                       pairs->weight + at, pairs->token + at, n, hidden, output, error)
+                     : GRAFT_OK;
+    }
+    return status;
+}
+
 struct graft_product graft_expert_product(const struct graft_weight *weight, const struct graft_weight *bias,
                                           int64_t first_row, int64_t rows, int64_t tokens, const float *x, float *y) {
     return (struct graft_product){

@@ -17,6 +17,11 @@ struct graft_expert_pairs {
 int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_experts_input *input,
                             struct graft_expert_pairs *pairs, struct graft_error *error);
 
+/* [forward] output [tokens, hidden] += the weighted x [pairs, hidden] of the experts [begin, end), in order; the first
+ * row of x is the first pair of `begin`. */
+int graft_expert_pairs_sum(const struct graft_call *call, const struct graft_expert_pairs *pairs, int64_t begin,
+                           int64_t end, const float *x, int64_t hidden, float *output, struct graft_error *error);
+
 /* [any] A product with rows [first_row, first_row + rows) of the weight: y [tokens, rows] = x [tokens, columns] times
  * these rows, plus those of the bias (NULL: none). */
 struct graft_product graft_expert_product(const struct graft_weight *weight, const struct graft_weight *bias,

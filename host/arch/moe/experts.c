@@ -20,50 +20,29 @@ struct experts {
     struct graft_expert_sizes sizes;
 };
 
-int graft_experts_describe(const struct graft_class *self, const struct graft_config *config,
+int graft_experts_describe(const struct graft_class *cls, const struct graft_config *config,
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_expert_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
-    uint32_t features = graft_experts_features(args);
-    (void)self;
-    int status = sizes != NULL ? graft_args_expert_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK && (features & GRAFT_EXPERTS_GATING) != 0) {
-        status = graft_swiglu_check(args, sink->path, error);
+    const uint32_t features = graft_experts_features(args);
+    struct graft_outline of;
+    struct experts *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    if (self == NULL) {
+        return error->code;
     }
-    if (status != GRAFT_OK) {
-        return status;
+    const struct graft_expert_sizes *sizes = &self->sizes;
+    graft_args_expert_sizes(args, sink->path, &self->sizes, error);
+    if ((features & GRAFT_EXPERTS_GATING) != 0) {
+        graft_swiglu_check(args, sink->path, error);
     }
+    self->swiglu = graft_swiglu_of(args);
     const int64_t gate_up_shape[] = {sizes->num_experts, 2 * sizes->intermediate_size, sizes->hidden_size};
     const int64_t down_shape[] = {sizes->num_experts, sizes->hidden_size, sizes->intermediate_size};
-    graft_describe_parameter(sink, "gate_up_proj", 3, gate_up_shape, 0, GRAFT_INIT_NONE, error);
-    graft_describe_parameter(sink, "down_proj", 3, down_shape, 0, GRAFT_INIT_NONE, error);
-    if ((features & GRAFT_EXPERTS_BIASES) != 0) {
-        graft_describe_parameter(sink, "gate_up_proj_bias", 2, gate_up_shape, 0, GRAFT_INIT_NONE, error);
-        graft_describe_parameter(sink, "down_proj_bias", 2, down_shape, 0, GRAFT_INIT_NONE, error);
-    }
-    if ((features & GRAFT_EXPERTS_GATING) == 0) {
-        graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error);
-    }
+    const int has_biases = (features & GRAFT_EXPERTS_BIASES) != 0;
+    graft_outline_parameter(&of, &self->gate_up_proj, "gate_up_proj", 3, gate_up_shape);
+    graft_outline_parameter(&of, &self->down_proj, "down_proj", 3, down_shape);
+    graft_outline_parameter(&of, &self->gate_up_proj_bias, has_biases ? "gate_up_proj_bias" : NULL, 2, gate_up_shape);
+    graft_outline_parameter(&of, &self->down_proj_bias, has_biases ? "down_proj_bias" : NULL, 2, down_shape);
+    graft_outline_activation(&of, &self->act_fn, (features & GRAFT_EXPERTS_GATING) == 0 ? "act_fn" : NULL);
     return error->code;
-}
-
-int graft_experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                         struct graft_error *error) {
-    const struct graft_expert_sizes *sizes = build->kept;
-    (void)cls;
-    struct experts *self = graft_instance_new(build, sizeof *self, error);
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    self->sizes = *sizes;
-    self->swiglu = graft_swiglu_of(build->args);
-    self->gate_up_proj = graft_build_weight(build, "gate_up_proj", error);
-    self->gate_up_proj_bias = build->weight(build->data, "gate_up_proj_bias");
-    self->down_proj = graft_build_weight(build, "down_proj", error);
-    self->down_proj_bias = build->weight(build->data, "down_proj_bias");
-    if ((graft_experts_features(build->args) & GRAFT_EXPERTS_GATING) == 0) {
-        self->act_fn = graft_build_child(build, "act_fn", error);
-    }
-    return graft_instance_finish(self, instance, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,

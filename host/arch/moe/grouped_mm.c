@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "grouped_mm": performs each step (gather, gate and up, activation, down) for many experts at once, so that there are
  * few parallel loops. Each expert still has a product of its own, with the shape it has when experts run one by one, so
- * the results have the same bits as those of "eager". */
+ * the results have the same bits as those of "eager", whose groups are single experts, in ascending order. */
 #include <string.h>
 
 #include "arch/moe/expert_pairs.h"
@@ -9,6 +9,11 @@
 /* How many pairs are computed together, which bounds the memory that a long prompt takes. One expert is never divided.
  */
 enum { GROUP_PAIRS = 4096 };
+
+/* How many pairs a group of an implementation may have. */
+static int64_t most_of(const struct graft_experts_implementation *self) {
+    return self == &graft_experts_eager ? 0 : GROUP_PAIRS;
+}
 
 /* Memory for the pairs of one group. */
 struct buffers {
@@ -19,20 +24,21 @@ struct buffers {
 };
 
 /* The end of the group of experts that begins with expert `begin`. */
-static int64_t group_end(const struct graft_experts_input *input, const struct graft_expert_pairs *pairs,
+static int64_t group_end(const struct graft_experts_input *input, const struct graft_expert_pairs *pairs, int64_t most,
                          int64_t begin) {
     int64_t end = begin + 1;
-    while (end < input->num_experts && pairs->first[end + 1] - pairs->first[begin] <= GROUP_PAIRS) {
+    while (end < input->num_experts && pairs->first[end + 1] - pairs->first[begin] <= most) {
         end++;
     }
     return end;
 }
 
 static int allocate(const struct graft_experts_input *input, const struct graft_call *call,
-                    const struct graft_expert_pairs *pairs, struct buffers *buffers, struct graft_error *error) {
+                    const struct graft_expert_pairs *pairs, int64_t most, struct buffers *buffers,
+                    struct graft_error *error) {
     int64_t room = 0; /* number of pairs of the largest group */
     for (int64_t begin = 0, end; begin < input->num_experts; begin = end) {
-        end = group_end(input, pairs, begin);
+        end = group_end(input, pairs, most, begin);
         int64_t size = pairs->first[end] - pairs->first[begin];
         room = size > room ? size : room;
     }
@@ -86,38 +92,39 @@ static int run_group(const struct graft_experts_input *input, const struct graft
     if (status == GRAFT_OK) {
         status = graft_expert_run(call, input, &run, error);
     }
-    for (int64_t e = begin; e < end && status == GRAFT_OK; e++) {
-        int64_t at = pairs->first[e];
-        int64_t rows = pairs->first[e + 1] - at;
-        if (rows > 0) {
-            status = kernels->scatter_add_rows(call, buffers->x + (at - first) * input->hidden_size, pairs->weight + at,
-                                               pairs->token + at, rows, input->hidden_size, input->output, error);
-        }
-    }
-    return status;
+    return status == GRAFT_OK
+               ? graft_expert_pairs_sum(call, pairs, begin, end, buffers->x, input->hidden_size, input->output, error)
+               : status;
 }
 
 static int forward(const struct graft_experts_implementation *self, const struct graft_call *call,
                    const struct graft_experts_input *input, struct graft_error *error) {
     struct graft_expert_pairs pairs;
     struct buffers buffers;
-    (void)self;
+    const int64_t most = most_of(self);
     int status = graft_expert_pairs_sort(call, input, &pairs, error);
     if (status == GRAFT_OK) {
-        status = allocate(input, call, &pairs, &buffers, error);
+        status = allocate(input, call, &pairs, most, &buffers, error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
     memset(input->output, 0, (size_t)(input->tokens * input->hidden_size) * sizeof(float));
     for (int64_t begin = 0, end; begin < input->num_experts && status == GRAFT_OK; begin = end) {
-        end = group_end(input, &pairs, begin);
+        end = group_end(input, &pairs, most, begin);
         if (pairs.first[end] > pairs.first[begin]) {
             status = run_group(input, call, &pairs, begin, end, &buffers, error);
         }
     }
     return status;
 }
+
+const struct graft_experts_implementation graft_experts_eager = {
+    .struct_size = sizeof graft_experts_eager,
+    .name = "eager",
+    .features = GRAFT_EXPERTS_BIASES | GRAFT_EXPERTS_GATING | GRAFT_EXPERTS_CODED,
+    .forward = forward,
+};
 
 const struct graft_experts_implementation graft_experts_grouped_mm = {
     .struct_size = sizeof graft_experts_grouped_mm,

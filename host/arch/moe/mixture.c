@@ -22,17 +22,18 @@ static void check(struct graft_reader *reader) {
     }
 }
 
-int graft_mixture_describe(struct graft_reader *reader, int64_t width, const struct graft_args *args,
-                           const struct graft_sink *sink, struct graft_error *error) {
-    const struct graft_description *description = reader->description;
+void graft_mixture_outline(struct graft_outline *of, struct graft_mixture *self, int64_t width) {
+    struct graft_reader *reader = &of->reader;
     const struct graft_arg router_arg = graft_int_arg("layer_idx", reader->layer);
     struct graft_arg given[8];
     int32_t n = 0;
     check(reader);
-    given[n++] = graft_int_arg("num_experts", graft_read_int(reader, D_MOE_EXPERTS));
+    self->num_experts = graft_read_int(reader, D_MOE_EXPERTS);
+    self->k = graft_read_int(reader, D_MOE_TOP_K);
+    given[n++] = graft_int_arg("num_experts", self->num_experts);
     given[n++] = graft_int_arg("hidden_size", width);
     given[n++] = graft_int_arg("intermediate_size", graft_read_int(reader, D_MOE_SIZE));
-    given[n++] = graft_string_arg("hidden_act", graft_args_string(args, "hidden_act", "silu"));
+    given[n++] = graft_string_arg("hidden_act", graft_args_string(of->args, "hidden_act", "silu"));
     if (graft_read_bool(reader, D_MOE_BIAS)) {
         given[n++] = graft_int_arg("bias", 1);
     }
@@ -40,53 +41,44 @@ int graft_mixture_describe(struct graft_reader *reader, int64_t width, const str
         given[n++] = graft_real_arg("swiglu_alpha", graft_read_real(reader, D_MOE_ALPHA));
         given[n++] = graft_real_arg("swiglu_limit", graft_read_real(reader, D_MOE_LIMIT));
     }
-    if (reader->status != GRAFT_OK) {
-        return reader->status;
-    }
-    graft_describe_child(sink, graft_description_name(description, D_MOE_ROUTER_NAME),
-                         graft_description_name(description, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER, &router_arg, 1,
-                         error);
-    graft_describe_child(sink, graft_description_name(description, D_MOE_EXPERTS_NAME),
-                         graft_description_name(description, D_CLASS_EXPERTS), GRAFT_INTERFACE_EXPERTS, given, n,
-                         error);
-    return error->code;
+    const struct graft_args experts_args = graft_args_of(given, n);
+    self->features = graft_experts_features(&experts_args);
+    graft_outline_child(of, &self->router, graft_outline_name(of, D_MOE_ROUTER_NAME),
+                        graft_outline_name(of, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER, &router_arg, 1);
+    graft_outline_child(of, &self->experts, graft_outline_name(of, D_MOE_EXPERTS_NAME),
+                        graft_outline_name(of, D_CLASS_EXPERTS), GRAFT_INTERFACE_EXPERTS, given, n);
 }
 
-void graft_mixture_find(struct graft_mixture *self, struct graft_reader *reader, const struct graft_build *build,
-                        struct graft_error *error) {
-    const char *experts = graft_description_name(reader->description, D_MOE_EXPERTS_NAME);
-    self->num_experts = graft_read_int(reader, D_MOE_EXPERTS);
-    self->k = graft_read_int(reader, D_MOE_TOP_K);
-    self->router = graft_build_child(build, graft_description_name(reader->description, D_MOE_ROUTER_NAME), error);
-    self->experts = graft_build_child(build, experts, error);
-    self->features = graft_experts_features(build->child_args(build->data, experts));
+struct graft_experts_args graft_mixture_route(const struct graft_module *router, const struct graft_pass *pass,
+                                              int64_t num_experts, int64_t k, const float *x) {
+    const struct graft_router_args args = {
+        .struct_size = sizeof args,
+        .tokens = pass->rows,
+        .experts = num_experts,
+        .k = k,
+        .hidden_states = x,
+        .logits = graft_pass_floats(pass, num_experts),
+        .top_k_index = graft_scratch_ints(pass->call, pass->rows * k, pass->error),
+        .top_k_weights = graft_pass_floats(pass, k),
+    };
+    if (pass->error->code == GRAFT_OK) {
+        (void)graft_router_forward(router, pass->call, &args, pass->error);
+    }
+    return (struct graft_experts_args){
+        .struct_size = sizeof(struct graft_experts_args),
+        .tokens = pass->rows,
+        .k = k,
+        .top_k_index = args.top_k_index,
+        .top_k_weights = args.top_k_weights,
+    };
 }
 
-int graft_mixture_route(const struct graft_mixture *self, const struct graft_call *call, int64_t tokens,
-                        const float *seen, struct graft_experts_args *args, struct graft_error *error) {
-    float *logits = graft_scratch_floats(call, tokens, self->num_experts, error); /* [tokens, num_experts] */
-    float *weights = graft_scratch_floats(call, tokens, self->k, error);          /* [tokens, k] */
-    int32_t *index = graft_scratch_ints(call, tokens * self->k, error);           /* [tokens, k] */
-    if (logits == NULL || weights == NULL || index == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+void graft_mixture_run(const struct graft_mixture *self, const struct graft_pass *pass, struct graft_experts_args *args,
+                       const float *x, float *output) {
+    args->required_features = self->features;
+    args->hidden_states = x;
+    args->output = output;
+    if (pass->error->code == GRAFT_OK) {
+        (void)graft_experts_forward(self->experts, pass->call, args, pass->error);
     }
-    const struct graft_router_args router_args = {
-        .struct_size = sizeof router_args,
-        .tokens = tokens,
-        .experts = self->num_experts,
-        .k = self->k,
-        .hidden_states = seen,
-        .logits = logits,
-        .top_k_index = index,
-        .top_k_weights = weights,
-    };
-    *args = (struct graft_experts_args){
-        .struct_size = sizeof *args,
-        .required_features = self->features,
-        .tokens = tokens,
-        .k = self->k,
-        .top_k_index = index,
-        .top_k_weights = weights,
-    };
-    return graft_router_forward(self->router, call, &router_args, error);
 }

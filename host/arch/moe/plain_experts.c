@@ -4,6 +4,8 @@
 
 #include "arch/decoder/choices.h"
 #include "arch/moe/expert_pairs.h"
+#include "arch/outline.h"
+#include "arch/pass.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
@@ -15,48 +17,47 @@ struct plain_experts {
     const struct graft_module *act_fn;
 };
 
-int graft_plain_experts_describe(const struct graft_class *self, const struct graft_config *config,
+int graft_plain_experts_describe(const struct graft_class *cls, const struct graft_config *config,
                                  const struct graft_args *args, const struct graft_sink *sink,
                                  struct graft_error *error) {
-    struct graft_expert_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
-    (void)self;
-    int status = sizes != NULL ? graft_args_expert_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
-    if (status != GRAFT_OK) {
-        return status;
+    struct graft_outline of;
+    struct plain_experts *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    if (self == NULL || graft_args_expert_sizes(args, sink->path, &self->sizes, error) != GRAFT_OK) {
+        return error->code;
     }
+    const struct graft_expert_sizes *sizes = &self->sizes;
     const int64_t up[] = {sizes->num_experts, sizes->intermediate_size, sizes->hidden_size};
     const int64_t down[] = {sizes->num_experts, sizes->hidden_size, sizes->intermediate_size};
-    graft_describe_parameter(sink, "up_proj", 3, up, 0, GRAFT_INIT_NONE, error);
-    graft_describe_parameter(sink, "down_proj", 3, down, 0, GRAFT_INIT_NONE, error);
-    graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error);
+    graft_outline_parameter(&of, &self->up_proj, "up_proj", 3, up);
+    graft_outline_parameter(&of, &self->down_proj, "down_proj", 3, down);
+    graft_outline_activation(&of, &self->act_fn, "act_fn");
     return error->code;
 }
 
-int graft_plain_experts_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                               struct graft_error *error) {
-    (void)cls;
-    struct plain_experts *self = graft_instance_new(build, sizeof *self, error);
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+/* y = x times the rows of each expert that has pairs; x and y have `in` and `out` numbers per pair. */
+static void multiply(const struct plain_experts *self, const struct graft_pass *pass,
+                     const struct graft_expert_pairs *pairs, const struct graft_weight *weight, const float *x,
+                     int64_t in, float *y, int64_t out) {
+    const int64_t experts = self->sizes.num_experts;
+    struct graft_product *products = graft_scratch_zeroed(pass->call, experts * (int64_t)sizeof *products, pass->error);
+    int32_t n = 0;
+    for (int64_t e = 0; pass->error->code == GRAFT_OK && e < experts; e++) {
+        const int64_t first = pairs->first[e], tokens = pairs->first[e + 1] - first;
+        if (tokens > 0) {
+            products[n++] = graft_expert_product(weight, NULL, e * out, out, tokens, x + first * in, y + first * out);
+        }
     }
-    self->sizes = *(const struct graft_expert_sizes *)build->kept;
-    self->up_proj = graft_build_weight(build, "up_proj", error);
-    self->down_proj = graft_build_weight(build, "down_proj", error);
-    self->act_fn = graft_build_child(build, "act_fn", error);
-    return graft_instance_finish(self, instance, error);
+    if (pass->error->code == GRAFT_OK) {
+        (void)pass->call->kernels->linear(pass->call, products, n, sizeof *products, pass->error);
+    }
 }
 
-/* Pairs of a token and an expert, sorted by expert. */
-struct run {
-    struct graft_expert_pairs pairs;
-    int64_t n;
-    float *x;                       /* [n, hidden_size]: gathered input, later the experts' output */
-    float *inner;                   /* [n, intermediate_size] */
-    struct graft_product *products; /* [num_experts] */
-};
-
-static int run_init(struct run *run, const struct plain_experts *self, const struct graft_call *call,
-                    const struct graft_experts_args *args, struct graft_error *error) {
+static int forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
+                   struct graft_error *error) {
+    const struct plain_experts *self = instance;
+    const struct graft_kernels *kernels = call->kernels;
+    const struct graft_pass pass = {call, args->tokens * args->k, error};
+    const int64_t hidden = self->sizes.hidden_size, width = self->sizes.intermediate_size;
     const struct graft_experts_input input = {
         .struct_size = sizeof input,
         .path = self->base.path,
@@ -66,60 +67,19 @@ static int run_init(struct run *run, const struct plain_experts *self, const str
         .top_k_index = args->top_k_index,
         .top_k_weights = args->top_k_weights,
     };
-    run->n = args->tokens * args->k;
-    run->x = graft_scratch_floats(call, run->n, self->sizes.hidden_size, error);
-    run->inner = graft_scratch_floats(call, run->n, self->sizes.intermediate_size, error);
-    run->products = call->scratch_alloc(call->scratch, self->sizes.num_experts * (int64_t)sizeof *run->products);
-    if (run->products == NULL) {
-        return graft_fail_memory(error, self->base.path);
-    }
-    return run->x != NULL && run->inner != NULL ? graft_expert_pairs_sort(call, &input, &run->pairs, error)
-                                                : GRAFT_ERROR_INTERNAL;
-}
-
-/* y = x times the rows of each expert that has tokens; x and y have `in` and `out` numbers per pair. */
-static int multiply(const struct plain_experts *self, const struct graft_call *call, const struct run *run,
-                    const struct graft_weight *weight, const float *x, int64_t in, float *y, int64_t out,
-                    struct graft_error *error) {
-    int32_t n = 0;
-    for (int64_t e = 0; e < self->sizes.num_experts; e++) {
-        const int64_t first = run->pairs.first[e], tokens = run->pairs.first[e + 1] - first;
-        if (tokens > 0) {
-            run->products[n++] =
-                graft_expert_product(weight, NULL, e * out, out, tokens, x + first * in, y + first * out);
-        }
-    }
-    return call->kernels->linear(call, run->products, n, sizeof *run->products, error);
-}
-
-static int forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
-                   struct graft_error *error) {
-    const struct plain_experts *self = instance;
-    const int64_t hidden = self->sizes.hidden_size, width = self->sizes.intermediate_size;
-    struct run run;
-    int status = run_init(&run, self, call, args, error);
+    struct graft_expert_pairs pairs;
+    float *x = graft_pass_floats(&pass, hidden); /* [pairs, hidden_size]: gathered input, later the experts' output */
+    float *inner = graft_pass_floats(&pass, width); /* [pairs, intermediate_size] */
     memset(args->output, 0, (size_t)(args->tokens * hidden) * sizeof *args->output);
-    if (status == GRAFT_OK) {
-        status = call->kernels->gather_rows(call, args->hidden_states, run.pairs.token, run.n, hidden, run.x, error);
+    if (graft_expert_pairs_sort(call, &input, &pairs, error) == GRAFT_OK && error->code == GRAFT_OK) {
+        (void)kernels->gather_rows(call, args->hidden_states, pairs.token, pass.rows, hidden, x, error);
     }
-    if (status == GRAFT_OK) {
-        status = multiply(self, call, &run, self->up_proj, run.x, hidden, run.inner, width, error);
-    }
-    if (status == GRAFT_OK) {
-        const struct graft_activation_args act_args = {sizeof act_args, 0, run.n * width, run.inner, run.inner};
-        status = graft_activation_forward(self->act_fn, call, &act_args, error);
-    }
-    if (status == GRAFT_OK) {
-        status = multiply(self, call, &run, self->down_proj, run.inner, width, run.x, hidden, error);
-    }
-    for (int64_t e = 0; e < self->sizes.num_experts && status == GRAFT_OK; e++) {
-        const int64_t first = run.pairs.first[e], tokens = run.pairs.first[e + 1] - first;
-        status = tokens > 0
-                     ? call->kernels->scatter_add_rows(call, run.x + first * hidden, run.pairs.weight + first,
-                                                       run.pairs.token + first, tokens, hidden, args->output, error)
-                     : GRAFT_OK;
-    }
-    return status;
+    multiply(self, &pass, &pairs, self->up_proj, x, hidden, inner, width);
+    graft_pass_activate(&pass, self->act_fn, inner, width);
+    multiply(self, &pass, &pairs, self->down_proj, inner, width, x, hidden);
+    return error->code == GRAFT_OK
+               ? graft_expert_pairs_sum(call, &pairs, 0, self->sizes.num_experts, x, hidden, args->output, error)
+               : error->code;
 }
 
 const struct graft_experts graft_plain_experts_vtable = {

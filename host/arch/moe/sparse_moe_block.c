@@ -6,20 +6,14 @@
 #include "arch/decoder/choices.h"
 #include "arch/moe/mixture.h"
 #include "arch/role.h"
-#include "graft/describe.h"
-
-struct kept {
-    int64_t hidden_size;
-    int64_t num_experts;
-    int64_t latent; /* width of the experts' input; 0: hidden_size */
-    int32_t has_shared;
-    int32_t weighs_input; /* 1: weights multiply the experts' inputs, not their outputs */
-    float sum_scale;      /* factor of the sum of experts and shared expert */
-};
+#include "graft/kernels.h"
 
 struct sparse_moe_block {
     struct graft_instance base;
-    struct kept kept;
+    int64_t hidden_size;
+    int64_t latent;                       /* width of the experts' input; 0: hidden_size */
+    int32_t weighs_input;                 /* 1: weights multiply the experts' inputs, not their outputs */
+    float sum_scale;                      /* factor of the sum of experts and shared expert */
     struct graft_mixture mixture;         /* without experts only the shared expert runs */
     const struct graft_module *latent_in; /* hidden_size -> latent; NULL: none, nor latent_out */
     const struct graft_module *latent_out;
@@ -28,121 +22,68 @@ struct sparse_moe_block {
     const struct graft_weight *sum_bias;           /* [hidden_size]; NULL: none */
 };
 
-static void describe_shared(const struct graft_description *description, const struct graft_args *args,
-                            int64_t hidden_size, int64_t size, const struct graft_sink *sink,
-                            struct graft_error *error) {
-    const char *name = graft_description_name(description, D_MOE_SHARED_NAME);
-    const char *gate = graft_description_name(description, D_MOE_SHARED_GATE);
-    const struct graft_arg shared_args[] = {
-        graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
-        graft_int_arg("hidden_size", hidden_size),
-        graft_int_arg("intermediate_size", size),
-        graft_int_arg("mlp_bias", graft_args_int(args, "mlp_bias", 0)),
-        graft_string_arg("hidden_act", graft_args_string(args, "hidden_act", "silu")),
+static void outline_shared(struct graft_outline *of, struct sparse_moe_block *self) {
+    const struct graft_arg args[] = {
+        graft_int_arg("layer_idx", graft_args_int(of->args, "layer_idx", 0)),
+        graft_int_arg("hidden_size", self->hidden_size),
+        graft_int_arg("intermediate_size", graft_read_int(&of->reader, D_MOE_SHARED_SIZE)),
+        graft_int_arg("mlp_bias", graft_args_int(of->args, "mlp_bias", 0)),
+        graft_string_arg("hidden_act", graft_args_string(of->args, "hidden_act", "silu")),
     };
-    graft_describe_child(sink, name, graft_description_name(description, D_CLASS_MLP), GRAFT_INTERFACE_MLP, shared_args,
-                         5, error);
-    if (gate != NULL) {
-        graft_describe_linear(sink, gate, hidden_size, 1, 0, error);
-    }
+    graft_outline_child(of, &self->shared_expert, graft_outline_name(of, D_MOE_SHARED_NAME),
+                        graft_outline_name(of, D_CLASS_MLP), GRAFT_INTERFACE_MLP, args, 5);
+    graft_outline_linear(of, &self->shared_expert_gate, graft_outline_name(of, D_MOE_SHARED_GATE), self->hidden_size, 1,
+                         0);
 }
 
-static void describe_latents(const struct graft_description *description, const struct kept *kept, int32_t bias,
-                             const struct graft_sink *sink, struct graft_error *error) {
-    graft_describe_linear(sink, graft_description_name(description, D_MOE_LATENT_IN), kept->hidden_size, kept->latent,
-                          bias, error);
-    graft_describe_linear(sink, graft_description_name(description, D_MOE_LATENT_OUT), kept->latent, kept->hidden_size,
-                          bias, error);
-}
-
-int graft_sparse_moe_block_describe(const struct graft_class *self, const struct graft_config *config,
+int graft_sparse_moe_block_describe(const struct graft_class *cls, const struct graft_config *config,
                                     const struct graft_args *args, const struct graft_sink *sink,
                                     struct graft_error *error) {
-    const struct graft_description *description = self->data;
-    const int64_t layer = graft_args_int(args, "layer_idx", 0);
-    const char *sum_bias = graft_description_name(description, D_MOE_SUM_BIAS);
-    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
-    struct graft_reader reader;
-    if (kept == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+    struct graft_outline of;
+    struct sparse_moe_block *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    if (self == NULL) {
+        return error->code;
     }
-    graft_reader_start(&reader, description, config, layer, error);
-    kept->hidden_size = graft_read_int(&reader, D_HIDDEN_SIZE);
-    kept->num_experts = graft_read_int(&reader, D_MOE_EXPERTS);
-    kept->weighs_input = graft_read_bool(&reader, D_MOE_WEIGHS_INPUT);
-    kept->latent = graft_read_int(&reader, D_MOE_LATENT);
-    kept->sum_scale = (float)graft_read_real(&reader, D_MOE_SUM_SCALE);
-    kept->has_shared = graft_description_name(description, D_MOE_SHARED_NAME) != NULL &&
-                       !graft_read_is_null(&reader, D_MOE_SHARED_SIZE);
-    const int64_t shared_size = kept->has_shared ? graft_read_int(&reader, D_MOE_SHARED_SIZE) : 0;
-    if (reader.status != GRAFT_OK) {
-        return reader.status;
+    self->hidden_size = graft_read_int(&of.reader, D_HIDDEN_SIZE);
+    self->weighs_input = graft_read_bool(&of.reader, D_MOE_WEIGHS_INPUT);
+    self->latent = graft_read_int(&of.reader, D_MOE_LATENT);
+    self->sum_scale = (float)graft_read_real(&of.reader, D_MOE_SUM_SCALE);
+    const int64_t num_experts = graft_read_int(&of.reader, D_MOE_EXPERTS);
+    const int has_shared =
+        graft_outline_name(&of, D_MOE_SHARED_NAME) != NULL && !graft_read_is_null(&of.reader, D_MOE_SHARED_SIZE);
+    const int64_t width = self->latent > 0 ? self->latent : self->hidden_size;
+    const int32_t bias = graft_args_int(args, "mlp_bias", 0) != 0;
+    if (num_experts > 0 || !has_shared) {
+        graft_mixture_outline(&of, &self->mixture, width);
     }
-    const int64_t width = kept->latent > 0 ? kept->latent : kept->hidden_size;
-    if (kept->num_experts > 0 || !kept->has_shared) {
-        graft_mixture_describe(&reader, width, args, sink, error);
+    if (self->latent > 0) {
+        graft_outline_linear(&of, &self->latent_in, graft_outline_name(&of, D_MOE_LATENT_IN), self->hidden_size, width,
+                             bias);
+        graft_outline_linear(&of, &self->latent_out, graft_outline_name(&of, D_MOE_LATENT_OUT), width,
+                             self->hidden_size, bias);
     }
-    if (kept->latent > 0) {
-        describe_latents(description, kept, graft_args_int(args, "mlp_bias", 0) != 0, sink, error);
-    }
-    if (sum_bias != NULL) {
-        graft_describe_vector(sink, sum_bias, kept->hidden_size, error);
-    }
-    if (kept->has_shared) {
-        describe_shared(description, args, kept->hidden_size, shared_size, sink, error);
+    graft_outline_vector(&of, &self->sum_bias, graft_outline_name(&of, D_MOE_SUM_BIAS), self->hidden_size);
+    if (has_shared) {
+        outline_shared(&of, self);
     }
     return error->code;
 }
 
-int graft_sparse_moe_block_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                                  struct graft_error *error) {
-    const struct graft_description *description = cls->data;
-    const char *shared_gate = graft_description_name(description, D_MOE_SHARED_GATE);
-    const char *sum_bias = graft_description_name(description, D_MOE_SUM_BIAS);
-    struct graft_reader reader;
-    struct sparse_moe_block *self = graft_instance_new(build, sizeof *self, error);
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    self->kept = *(const struct kept *)build->kept;
-    if (self->kept.num_experts > 0) {
-        graft_reader_start(&reader, description, build->config, graft_args_int(build->args, "layer_idx", 0), error);
-        graft_mixture_find(&self->mixture, &reader, build, error);
-    }
-    if (self->kept.latent > 0) {
-        self->latent_in = graft_build_child(build, graft_description_name(description, D_MOE_LATENT_IN), error);
-        self->latent_out = graft_build_child(build, graft_description_name(description, D_MOE_LATENT_OUT), error);
-    }
-    if (self->kept.has_shared) {
-        self->shared_expert = graft_build_child(build, graft_description_name(description, D_MOE_SHARED_NAME), error);
-    }
-    if (self->kept.has_shared && shared_gate != NULL) {
-        self->shared_expert_gate = graft_build_child(build, shared_gate, error);
-    }
-    if (sum_bias != NULL) {
-        self->sum_bias = graft_build_weight(build, sum_bias, error);
-    }
-    return graft_instance_finish(self, instance, error);
-}
-
 /* Runs experts with weighted inputs: each pair of a token and an expert is a token of its own, multiplied by its
  * weight; output = the sum over each token's pairs. */
-static int run_on_weighted(const struct sparse_moe_block *self, const struct graft_call *call,
-                           const struct graft_experts_args *args, struct graft_error *error) {
-    const int64_t pairs = args->tokens * args->k;
-    const int64_t width = self->kept.hidden_size;
-    float *x = graft_scratch_floats(call, pairs, width, error);   /* [tokens, k, hidden_size] */
-    float *y = graft_scratch_floats(call, pairs, width, error);   /* likewise */
-    float *weights = graft_scratch_floats(call, pairs, 1, error); /* [tokens, k] */
-    int32_t *rows = graft_scratch_ints(call, pairs, error);       /* [tokens, k]: each pair's token */
+static void run_on_weighted(const struct sparse_moe_block *self, const struct graft_pass *pass,
+                            const struct graft_mlp_args *mlp_args, const struct graft_experts_args *args) {
+    struct graft_pass of_pairs = {pass->call, args->tokens * args->k, pass->error};
+    const int64_t pairs = of_pairs.rows, width = self->hidden_size;
+    float *x = graft_pass_floats(&of_pairs, width);                     /* [tokens, k, hidden_size] */
+    float *y = graft_pass_floats(&of_pairs, width);                     /* likewise */
+    float *weights = graft_pass_floats(&of_pairs, 1);                   /* [tokens, k] */
+    int32_t *rows = graft_scratch_ints(pass->call, pairs, pass->error); /* [tokens, k]: each pair's token */
     struct graft_experts_args each = *args;
     struct graft_gathered_call space;
-    if (x == NULL || y == NULL || weights == NULL || rows == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    for (int64_t i = 0; i < pairs; i++) {
+    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pairs; i++) {
         rows[i] = (int32_t)(i / args->k);
-        const float *from = args->hidden_states + i / args->k * width;
+        const float *from = mlp_args->hidden_states + i / args->k * width;
         for (int64_t d = 0; d < width; d++) {
             x[i * width + d] = from[d] * args->top_k_weights[i];
         }
@@ -150,125 +91,74 @@ static int run_on_weighted(const struct sparse_moe_block *self, const struct gra
     }
     each.tokens = pairs;
     each.k = 1;
-    each.hidden_states = x;
     each.top_k_weights = weights;
-    each.output = y;
-    const struct graft_call *pairs_call = graft_call_route(call, args->tokens, rows, pairs, &space, error);
-    int status = pairs_call != NULL ? graft_experts_forward(self->mixture.experts, pairs_call, &each, error)
-                                    : GRAFT_ERROR_INTERNAL;
-    for (int64_t i = 0; i < args->tokens * width && status == GRAFT_OK; i++) {
+    if (pass->error->code == GRAFT_OK) {
+        of_pairs.call = graft_call_route(pass->call, args->tokens, rows, pairs, &space, pass->error);
+    }
+    graft_mixture_run(&self->mixture, &of_pairs, &each, x, y);
+    for (int64_t i = 0; i < args->tokens * width && pass->error->code == GRAFT_OK; i++) {
         float sum = 0.0f;
         for (int64_t j = 0; j < args->k; j++) {
             sum += y[(i / width * args->k + j) * width + i % width];
         }
-        args->output[i] = sum;
+        mlp_args->output[i] = sum;
     }
-    return status;
 }
 
-/* Runs the experts, between the projections to and from a latent if there are any. */
-static int run_between(const struct sparse_moe_block *self, const struct graft_call *call,
-                       const struct graft_experts_args *args, struct graft_error *error) {
-    if (self->latent_in == NULL) {
-        return graft_experts_forward(self->mixture.experts, call, args, error);
+/* output = the weighted sum of the chosen experts, between the projections to and from a latent if there are any. */
+static void run_experts(const struct sparse_moe_block *self, const struct graft_pass *pass,
+                        const struct graft_mlp_args *args) {
+    const struct graft_mixture *mixture = &self->mixture;
+    struct graft_experts_args experts_args =
+        graft_mixture_route(mixture->router, pass, mixture->num_experts, mixture->k, args->hidden_states);
+    if (self->weighs_input) {
+        run_on_weighted(self, pass, args, &experts_args);
+    } else if (self->latent_in == NULL) {
+        graft_mixture_run(mixture, pass, &experts_args, args->hidden_states, args->output);
+    } else {
+        float *x = graft_pass_product(pass, self->latent_in, args->hidden_states, self->latent);
+        float *y = graft_pass_floats(pass, self->latent);
+        graft_mixture_run(mixture, pass, &experts_args, x, y);
+        graft_pass_linear(pass, self->latent_out, y, args->output);
     }
-    float *x = graft_scratch_floats(call, args->tokens, self->kept.latent, error); /* [tokens, latent] */
-    float *y = graft_scratch_floats(call, args->tokens, self->kept.latent, error); /* [tokens, latent] */
-    struct graft_experts_args between = *args;
-    const struct graft_linear_args in_args = {sizeof in_args, 0, args->tokens, args->hidden_states, x};
-    const struct graft_linear_args out_args = {sizeof out_args, 0, args->tokens, y, args->output};
-    if (x == NULL || y == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    between.hidden_states = x;
-    between.output = y;
-    int status = graft_linear_forward(self->latent_in, call, &in_args, error);
-    if (status == GRAFT_OK) {
-        status = graft_experts_forward(self->mixture.experts, call, &between, error);
-    }
-    return status == GRAFT_OK ? graft_linear_forward(self->latent_out, call, &out_args, error) : status;
 }
 
-/* output = the weighted sum of the chosen experts. */
-static int run_experts(const struct sparse_moe_block *self, const struct graft_call *call,
-                       const struct graft_mlp_args *args, struct graft_error *error) {
-    struct graft_experts_args experts_args;
-    int status = graft_mixture_route(&self->mixture, call, args->tokens, args->hidden_states, &experts_args, error);
-    experts_args.hidden_states = args->hidden_states;
-    experts_args.output = args->output;
-    if (status == GRAFT_OK && self->kept.weighs_input) {
-        return run_on_weighted(self, call, &experts_args, error);
+/* output += shared_expert(x), times sigmoid(shared_expert_gate(x)), a number for each token, if it has one. */
+static void add_shared_expert(const struct sparse_moe_block *self, const struct graft_pass *pass,
+                              const struct graft_mlp_args *args) {
+    float *shared = graft_pass_floats(pass, self->hidden_size);
+    const struct graft_mlp_args shared_args = {sizeof shared_args, 0, pass->rows, args->hidden_states, shared};
+    if (pass->error->code == GRAFT_OK) {
+        (void)graft_mlp_forward(self->shared_expert, pass->call, &shared_args, pass->error);
     }
-    return status == GRAFT_OK ? run_between(self, call, &experts_args, error) : status;
-}
-
-/* shared [tokens, hidden_size] *= sigmoid(shared_expert_gate(x)), a number for each token. */
-static int apply_shared_gate(const struct sparse_moe_block *self, const struct graft_call *call,
-                             const struct graft_mlp_args *args, float *shared, struct graft_error *error) {
-    const int64_t tokens = args->tokens;
-    const int64_t width = self->kept.hidden_size;
-    float *gate = graft_scratch_floats(call, tokens, 1, error); /* [tokens] */
-    const struct graft_linear_args gate_args = {sizeof gate_args, 0, tokens, args->hidden_states, gate};
-    if (gate == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+    if (self->shared_expert_gate != NULL) {
+        float *gate = graft_pass_product(pass, self->shared_expert_gate, args->hidden_states, 1);
+        graft_pass_activation(pass, GRAFT_ACTIVATION_SIGMOID, gate, 1);
+        graft_pass_scale_rows(pass, shared, self->hidden_size, gate);
     }
-    int status = graft_linear_forward(self->shared_expert_gate, call, &gate_args, error);
-    if (status == GRAFT_OK) {
-        status = call->kernels->activation(call, GRAFT_ACTIVATION_SIGMOID, gate, tokens, gate, error);
-    }
-    for (int64_t i = 0; i < tokens * width && status == GRAFT_OK; i++) {
-        shared[i] *= gate[i / width];
-    }
-    return status;
-}
-
-/* output += shared_expert(x), times its gate if it has one. */
-static int add_shared_expert(const struct sparse_moe_block *self, const struct graft_call *call,
-                             const struct graft_mlp_args *args, struct graft_error *error) {
-    const int64_t tokens = args->tokens;
-    float *shared = graft_scratch_floats(call, tokens, self->kept.hidden_size, error); /* [tokens, hidden_size] */
-    const struct graft_mlp_args shared_args = {sizeof shared_args, 0, tokens, args->hidden_states, shared};
-    int status =
-        shared != NULL ? graft_mlp_forward(self->shared_expert, call, &shared_args, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK && self->shared_expert_gate != NULL) {
-        status = apply_shared_gate(self, call, args, shared, error);
-    }
-    return status == GRAFT_OK ? call->kernels->add(call, args->output, shared, tokens * self->kept.hidden_size, error)
-                              : status;
-}
-
-/* Scales the sum of all experts and adds the bias. */
-static int finish(const struct sparse_moe_block *self, const struct graft_call *call, const struct graft_mlp_args *args,
-                  struct graft_error *error) {
-    const int64_t width = self->kept.hidden_size;
-    for (int64_t i = 0; self->kept.sum_scale != 1.0f && i < args->tokens * width; i++) {
-        args->output[i] *= self->kept.sum_scale;
-    }
-    if (self->sum_bias == NULL) {
-        return GRAFT_OK;
-    }
-    const float *bias = graft_scratch_widened(call, self->sum_bias, error); /* [hidden_size] */
-    for (int64_t i = 0; bias != NULL && i < args->tokens * width; i++) {
-        args->output[i] += bias[i % width];
-    }
-    return bias != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    graft_pass_add(pass, args->output, shared, self->hidden_size);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
                    struct graft_error *error) {
     const struct sparse_moe_block *self = instance;
-    int64_t mark = call->scratch_mark(call->scratch);
-    int status = GRAFT_OK;
+    const struct graft_pass pass = {call, args->tokens, error};
+    const int64_t width = self->hidden_size, mark = call->scratch_mark(call->scratch);
     if (self->mixture.experts != NULL) {
-        status = run_experts(self, call, args, error);
+        run_experts(self, &pass, args);
     } else {
-        memset(args->output, 0, (size_t)(args->tokens * self->kept.hidden_size) * sizeof *args->output);
+        memset(args->output, 0, (size_t)(args->tokens * width) * sizeof *args->output);
     }
     call->scratch_release(call->scratch, mark);
-    if (status == GRAFT_OK && self->shared_expert != NULL) {
-        status = add_shared_expert(self, call, args, error);
+    if (self->shared_expert != NULL) {
+        add_shared_expert(self, &pass, args);
     }
-    return status == GRAFT_OK ? finish(self, call, args, error) : status;
+    graft_pass_scale(&pass, args->output, width, self->sum_scale);
+    const float *bias = graft_pass_widen(&pass, self->sum_bias); /* [hidden_size] */
+    for (int64_t i = 0; bias != NULL && i < args->tokens * width; i++) {
+        args->output[i] += bias[i % width];
+    }
+    return error->code;
 }
 
 const struct graft_mlp graft_sparse_moe_block_vtable = {
