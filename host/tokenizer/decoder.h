@@ -22,7 +22,7 @@ struct graft_decoder_run {
     struct graft_text out;              /* output of the chain's last decoder */
 };
 
-/* A decoder. Each kind has its own file and a struct whose first member is this one. */
+/* A decoder. Each kind has a struct whose first member is this one. */
 struct graft_decoder {
     /* [any] Processes a token (or, if `fused` is set and `collects` is not, a part of the only token), and passes
      * results on with graft_decoder_emit. */

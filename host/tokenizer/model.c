@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "tokenizer/model_make.h"
+#include "tokenizer/model_work.h"
 #include "tokenizer/sequence.h"
 
 static const struct {
@@ -58,4 +59,11 @@ int graft_vocab_lexicon(const struct graft_vocab *vocab, const char *file, struc
 int graft_unk_token_needed(const char *file, struct graft_error *error) {
     return graft_error_set(error, GRAFT_ERROR_MODEL, file,
                            "model.unk_token: not in the vocabulary, but needed for this text");
+}
+
+void graft_model_work_free(struct graft_model_work *work) {
+    graft_merge_free(&work->merge);
+    graft_free(work->path);
+    graft_text_free(&work->scratch);
+    *work = (struct graft_model_work){0};
 }

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "tokenizer/spec.h"
 
-/* A normalizer. Each kind has its own file and a struct whose first member is this one. */
+/* A normalizer. Each kind has a struct whose first member is this one. */
 struct graft_normalizer {
     /* [any] Appends the normalized form of `text` (valid UTF-8) to `out` (empty). */
     int (*run)(const struct graft_normalizer *self, const char *text, size_t length, struct graft_text *out,
