@@ -85,6 +85,31 @@ mkdir -p "$home/acme_mlp"
 fails 2 'and was not put there by' install "$archive"
 rmdir "$home/acme_mlp"
 
+# --- A family file ---
+mkdir alpaca
+cat >alpaca/alpaca.family.json <<END
+{"model_type": "alpaca", "like": "llama", "description": "Alpacas", "version": "2.1", "license": "Apache-2.0"}
+END
+echo 'Alpacas.' >alpaca/README.md
+"$host" pack --quiet alpaca 2>/dev/null
+check 'a family file is packed for any machine' 'alpaca/manifest.json alpaca/alpaca.family.json alpaca/README.md' \
+    "$(tar -tf alpaca-2.1-any.tar | xargs)"
+"$host" install alpaca-2.1-any.tar >out
+has 'it is installed' "installed alpaca 2.1 in $home/alpaca; " out
+mkdir model && cp "$llama"/model.safetensors model/
+sed 's/"model_type": "llama"/"model_type": "alpaca"/' "$llama/config.json" >model/config.json
+"$host" plan --model model --plugins-dir default >out 2>&1
+has 'and found' '(alpaca, by plugin alpaca)' out
+echo ' ' >>"$home/alpaca/alpaca.family.json"
+"$host" list --installed >out
+has 'one that was changed since is told' 'changed since it was installed' out
+fails 3 'alpaca.family.json: it is not what was installed' plan --model model --plugins-dir default
+"$host" remove --quiet alpaca
+sed -i 's/"llama"/"lama"/' alpaca/alpaca.family.json
+fails 3 'model type "lama" is not known' pack alpaca
+cp acme_mlp/acme_mlp.so alpaca/
+fails 2 'found 2; keep the others in another folder' pack alpaca
+
 # --- A plugin that is not what it should be ---
 sed 's/act_fn, call, gate, up/act_fn, call, up, gate/' acme_mlp/acme_mlp.c >wrong.c
 mkdir wrong && mv wrong.c wrong/wrong.c && sed -i 's/"acme_mlp"/"wrong"/' wrong/wrong.c && build wrong 0.1.0
@@ -95,7 +120,7 @@ check 'nothing of it is left' '' "$(ls -A "$home")"
 
 # --- Folders that are none of a plugin ---
 mkdir empty
-fails 2 'expected one plugin, NAME.so, found 0; build it first' pack empty
+fails 2 'expected one plugin, NAME.so or NAME.family.json, found 0; build it first' pack empty
 fails 5 'cannot be read as the folder of a plugin' pack nowhere
 cp acme_mlp/acme_mlp.so empty/
 fails 2 'expected a README.md' pack empty
@@ -193,6 +218,14 @@ manifest 'another ABI' 'needs the plugin ABI 2.0, but this host speaks' 's/"majo
 manifest 'a later ABI' 'needs the plugin ABI 1.99' 's/"minor_needed": 0/"minor_needed": 99/'
 manifest 'another machine' 'built for pdp11-unix, but this machine is' 's/"machine": "[^"]*"/"machine": "pdp11-unix"/'
 manifest 'another version than the plugin has' 'the manifest says acme_mlp 9.9' 's/"version": "[^"]*"/"version": "9.9"/'
+tree && cp alpaca/alpaca.family.json tree/acme_mlp/acme_mlp.family.json
+sum=$(sha256sum <tree/acme_mlp/acme_mlp.family.json | cut -d ' ' -f 1)
+sed -i "s/\"files\": \[/\"files\": [{\"name\": \"acme_mlp.family.json\", \"bytes\": 1, \"sha256\": \"$sum\"},/" \
+    tree/acme_mlp/manifest.json
+# shellcheck disable=SC2086
+archive_of $all acme_mlp/acme_mlp.family.json
+refused 'a second plugin' 'no package: acme_mlp.family.json beside acme_mlp.so'
+manifest 'code for any machine' 'no package: it has no acme_mlp.family.json' 's/"machine": "[^"]*"/"machine": "any"/'
 manifest 'another id' 'id: expected acme_mlp' 's/"id": "acme_mlp"/"id": "other"/'
 manifest 'an id that leads elsewhere' "id: expected the plugin's id" 's,"id": "acme_mlp","id": "../x",'
 manifest 'a later format' 'graft_package: expected 1' 's/"graft_package": 1/"graft_package": 2/'

@@ -36,6 +36,12 @@ static const char *architecture(void) {
     return NULL;
 }
 
+/* A family file runs on each machine and needs no library. */
+static int is_code(const struct package_file *plugin) {
+    const size_t length = strlen(plugin->name);
+    return length > 3 && strcmp(plugin->name + length - 3, ".so") == 0;
+}
+
 /* Finds the Debian packages that the object depends on, from the libraries that it is linked to. */
 static const char *dependencies(const struct package_file *object) {
     static const char library[] = "libstdc++.so.6";
@@ -45,6 +51,10 @@ static const char *dependencies(const struct package_file *object) {
         }
     }
     return "libc6";
+}
+
+static const char *architecture_of(const struct package_file *plugin) {
+    return is_code(plugin) ? architecture() : "all";
 }
 
 /* Makes a folder below `root`. */
@@ -71,10 +81,11 @@ static int write_control(const char *root, const char *package, const struct gra
                          const struct package_file *object, struct graft_error *error) {
     struct graft_text text = {0};
     graft_text_printf(&text,
-                      "Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: %s <%s>\nDepends: %s\nSection: science\n"
+                      "Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: %s <%s>\n%s%s%sSection: science\n"
                       "Priority: optional\nDescription: plugin for Graft: %s\n",
-                      package, descriptor->version, architecture(), getenv("DEBFULLNAME"), getenv("DEBEMAIL"),
-                      dependencies(object), descriptor->description);
+                      package, descriptor->version, architecture_of(object), getenv("DEBFULLNAME"), getenv("DEBEMAIL"),
+                      is_code(object) ? "Depends: " : "", is_code(object) ? dependencies(object) : "",
+                      is_code(object) ? "\n" : "", descriptor->description);
     int status = make_folders(root, "DEBIAN", error);
     if (status == GRAFT_OK) {
         status = text.failed ? graft_fail_memory(error, package)
@@ -131,8 +142,9 @@ static int run_dpkg(char *root, char *output, struct graft_error *error) {
 static int build(const struct graft_options *options, const char *package, const struct graft_plugin *descriptor,
                  const struct package_file *files, size_t n, struct graft_error *error) {
     char *root = NULL;
-    char *output = options->output != NULL ? graft_strdup(options->output)
-                                           : graft_format("%s_%s_%s.deb", package, descriptor->version, architecture());
+    char *output = options->output != NULL
+                       ? graft_strdup(options->output)
+                       : graft_format("%s_%s_%s.deb", package, descriptor->version, architecture_of(&files[0]));
     int status =
         output != NULL ? graft_folder_make_temporary("/tmp", "deb", &root, error) : graft_fail_memory(error, package);
     if (status == GRAFT_OK && chmod(root, 0755) != 0) {
@@ -158,7 +170,7 @@ int deb_write(const struct graft_options *options, const struct graft_plugin *de
         return graft_error_set(error, GRAFT_ERROR_USAGE, "--deb",
                                "expected the maintainer's name and address in DEBFULLNAME and DEBEMAIL");
     }
-    if (architecture() == NULL) {
+    if (architecture_of(&files[0]) == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "--deb", "Debian's name for this machine is not known here");
     }
     char *package = graft_format("graft-plugin-%s", descriptor->id);

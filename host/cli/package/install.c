@@ -39,6 +39,25 @@ static void package_finish(struct package *package) {
 
 /* --- Checking the archive --- */
 
+static int is_code(const struct manifest *manifest) {
+    return strcmp(manifest->machine, MANIFEST_ANY_MACHINE) != 0;
+}
+
+/* Checks that the manifest lists the plugin's file for its machine, and not a second plugin. */
+static int check_plugin_file(const char *source, const struct manifest *manifest, struct graft_error *error) {
+    char *name = manifest_plugin_name(manifest->id, manifest->machine);
+    char *other = manifest_plugin_name(manifest->id, is_code(manifest) ? MANIFEST_ANY_MACHINE : "");
+    int status = name == NULL || other == NULL ? graft_fail_memory(error, source) : GRAFT_OK;
+    if (status == GRAFT_OK && manifest_sha256(manifest, name) == NULL) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, source, "no package: it has no %s", name);
+    } else if (status == GRAFT_OK && manifest_sha256(manifest, other) != NULL) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, source, "no package: %s beside %s", other, name);
+    }
+    graft_free(other);
+    graft_free(name);
+    return status;
+}
+
 /* Checks that the archive has exactly the manifest's files, with their sizes and hashes. */
 static int check_files(const char *source, const struct package *package, struct graft_error *error) {
     const struct manifest *manifest = &package->manifest;
@@ -57,13 +76,7 @@ static int check_files(const char *source, const struct package *package, struct
                                    wanted != NULL ? wanted : "no such file", sha256);
         }
     }
-    char *object = graft_format("%s.so", manifest->id);
-    int status = object == NULL ? graft_fail_memory(error, source) : GRAFT_OK;
-    if (status == GRAFT_OK && manifest_sha256(manifest, object) == NULL) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, source, "no package: it has no %s", object);
-    }
-    graft_free(object);
-    return status;
+    return check_plugin_file(source, manifest, error);
 }
 
 static int read_manifest(const char *source, struct package *package, struct graft_error *error) {
@@ -176,12 +189,16 @@ static int check_plugin(const struct graft_options *options, const struct packag
                         struct graft_error *error) {
     struct verdict told = {options->subject, package->manifest.id, error};
     const struct graft_check_options checks = {.struct_size = sizeof checks, .on_progress = on_progress};
-    char *object = graft_format("%s/%s.so", folder, package->manifest.id);
+    char *name = manifest_plugin_name(package->manifest.id, package->manifest.machine);
+    char *object = name != NULL ? graft_path_join(folder, name) : NULL;
     const char *files[] = {object};
+    graft_free(name);
     if (object == NULL) {
         return graft_fail_memory(error, folder);
     }
-    graft_plugins_try(files, 1, on_trial, &told);
+    if (is_code(&package->manifest)) {
+        graft_plugins_try(files, 1, on_trial, &told);
+    }
     int status = error->code;
     if (status == GRAFT_OK) {
         status = compare_descriptor(options, object, &package->manifest, error);

@@ -33,7 +33,7 @@ static int is_package(const char *folder, const char *name) {
 static int is_unchanged(const char *package, const struct manifest *manifest) {
     char sha256[GRAFT_SHA256_DIGITS + 1];
     struct graft_error ignored = graft_error_none();
-    char *name = graft_format("%s.so", manifest->id);
+    char *name = manifest_plugin_name(manifest->id, manifest->machine);
     char *path = name != NULL ? graft_path_join(package, name) : NULL;
     const char *pinned = name != NULL ? manifest_sha256(manifest, name) : NULL;
     int same = path != NULL && pinned != NULL &&

@@ -24,12 +24,10 @@ void manifest_machine(char machine[64]) {
     }
 }
 
-graft_json *manifest_new(const struct graft_plugin *descriptor) {
+graft_json *manifest_new(const struct graft_plugin *descriptor, const char *machine) {
     struct graft_writer writer = {0};
     graft_json *document = graft_json_new_object();
     graft_json *abi = graft_json_new_object();
-    char machine[64];
-    manifest_machine(machine);
     graft_writer_set_int(&writer, document, "graft_package", 1);
     graft_writer_set_string(&writer, document, "id", descriptor->id);
     graft_writer_set_string(&writer, document, "version", descriptor->version);
@@ -162,10 +160,14 @@ const char *manifest_sha256(const struct manifest *manifest, const char *name) {
     return NULL;
 }
 
+char *manifest_plugin_name(const char *id, const char *machine) {
+    return graft_format("%s%s", id, strcmp(machine, MANIFEST_ANY_MACHINE) == 0 ? ".family.json" : ".so");
+}
+
 int manifest_check_host(const struct manifest *manifest, const char *source, struct graft_error *error) {
     char machine[64];
     manifest_machine(machine);
-    if (strcmp(manifest->machine, machine) != 0) {
+    if (strcmp(manifest->machine, machine) != 0 && strcmp(manifest->machine, MANIFEST_ANY_MACHINE) != 0) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, source, "%s is built for %.60s, but this machine is %s",
                                manifest->id, manifest->machine, machine);
     }

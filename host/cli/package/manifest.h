@@ -12,6 +12,9 @@
 
 enum { MANIFEST_MAX_BYTES = 1 << 20 };
 
+/* The machine of a package that holds a family file, which is no code. */
+#define MANIFEST_ANY_MACHINE "any"
+
 /* Texts belong to the document. */
 struct manifest {
     graft_json *document;
@@ -21,7 +24,7 @@ struct manifest {
     const char *description;
     int64_t abi_major;
     int64_t abi_minor_needed; /* the host's minor version must be this at least */
-    const char *machine;      /* "x86_64-linux" */
+    const char *machine;      /* "x86_64-linux", or MANIFEST_ANY_MACHINE */
     const graft_json *files;  /* [{"name", "bytes", "sha256"}] */
 };
 
@@ -29,7 +32,7 @@ struct manifest {
 void manifest_machine(char machine[64]);
 
 /* A new manifest of a plugin, without files; NULL if memory ran out. */
-graft_json *manifest_new(const struct graft_plugin *descriptor);
+graft_json *manifest_new(const struct graft_plugin *descriptor, const char *machine);
 
 /* Adds a file to a manifest. Returns 0, or -1 if memory ran out. */
 int manifest_add(graft_json *document, const char *name, const char *bytes, size_t length);
@@ -44,6 +47,10 @@ int manifest_read_folder(const char *folder, struct manifest *manifest, struct g
 
 /* The SHA-256 of a file; NULL if the manifest does not list it. */
 const char *manifest_sha256(const struct manifest *manifest, const char *name);
+
+/* The plugin's file in a package for that machine: "ID.so" or "ID.family.json". The caller frees it; NULL if memory ran
+ * out. */
+char *manifest_plugin_name(const char *id, const char *machine);
 
 /* Checks that the plugin is for this machine and this host's ABI. */
 int manifest_check_host(const struct manifest *manifest, const char *source, struct graft_error *error);

@@ -23,21 +23,26 @@ static int has_ending(const char *name, const char *ending) {
     return length > n && strcmp(name + length - n, ending) == 0;
 }
 
-static int is_object(const struct dirent *entry) {
-    return entry->d_name[0] != '.' && has_ending(entry->d_name, ".so");
+static int is_family(const char *name) {
+    return has_ending(name, ".family.json");
+}
+
+static int is_plugin(const struct dirent *entry) {
+    return entry->d_name[0] != '.' && (has_ending(entry->d_name, ".so") || is_family(entry->d_name));
 }
 
 /* The one plugin of a folder. */
 static int find_plugin(const char *folder, char **path, struct graft_error *error) {
     struct dirent **entries = NULL;
-    int n = scandir(folder, &entries, is_object, alphasort);
+    int n = scandir(folder, &entries, is_plugin, alphasort);
     int status = GRAFT_OK;
     *path = NULL;
     if (n < 0) {
         status = graft_fail_errno(error, GRAFT_ERROR_IO, folder, "cannot be read as the folder of a plugin", errno);
     } else if (n != 1) {
-        status = graft_error_set(error, GRAFT_ERROR_USAGE, folder, "expected one plugin, NAME.so, found %d", n);
-        graft_error_hint(error, n == 0 ? "build it first" : "keep other objects in another folder");
+        status = graft_error_set(error, GRAFT_ERROR_USAGE, folder,
+                                 "expected one plugin, NAME.so or NAME.family.json, found %d", n);
+        graft_error_hint(error, n == 0 ? "build it first" : "keep the others in another folder");
     } else if ((*path = graft_path_join(folder, entries[0]->d_name)) == NULL) {
         status = graft_fail_memory(error, folder);
     }
@@ -102,8 +107,9 @@ static int add_documents(const struct graft_options *options, struct content *co
     return status;
 }
 
-static int make_manifest(const struct graft_plugin *descriptor, struct content *content, struct graft_error *error) {
-    graft_json *document = manifest_new(descriptor);
+static int make_manifest(const struct graft_plugin *descriptor, const char *machine, struct content *content,
+                         struct graft_error *error) {
+    graft_json *document = manifest_new(descriptor, machine);
     int failed = document == NULL;
     for (size_t i = 0; i < content->n && !failed; i++) {
         failed = manifest_add(document, content->files[i].name, content->files[i].bytes, content->files[i].length);
@@ -121,11 +127,9 @@ static int make_manifest(const struct graft_plugin *descriptor, struct content *
 }
 
 static int write_archive(const struct graft_options *options, const struct graft_plugin *descriptor,
-                         const struct content *content, struct graft_error *error) {
+                         const char *machine, const struct content *content, struct graft_error *error) {
     struct graft_text archive = {0};
-    char machine[64];
     const struct package_file *manifest = &content->files[content->n - 1];
-    manifest_machine(machine);
     char *path = options->output != NULL ? graft_strdup(options->output)
                                          : graft_format("%s-%s-%s.tar", descriptor->id, descriptor->version, machine);
     ustar_add(&archive, descriptor->id, manifest->name, manifest->bytes, manifest->length);
@@ -155,7 +159,11 @@ static int write_archive(const struct graft_options *options, const struct graft
 static int pack_plugin(const struct graft_options *options, const char *path, const struct graft_plugin *descriptor,
                        struct graft_error *error) {
     struct content content = {.n = 0};
-    char *object = graft_format("%s.so", descriptor->id);
+    char machine[64] = MANIFEST_ANY_MACHINE;
+    if (!is_family(path)) {
+        manifest_machine(machine);
+    }
+    char *object = manifest_plugin_name(descriptor->id, machine);
     int status = object != NULL ? GRAFT_OK : graft_fail_memory(error, path);
     if (status == GRAFT_OK && !ustar_is_name(descriptor->version)) {
         status = graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
@@ -168,11 +176,11 @@ static int pack_plugin(const struct graft_options *options, const char *path, co
         status = add_documents(options, &content, error);
     }
     if (status == GRAFT_OK) {
-        status = make_manifest(descriptor, &content, error);
+        status = make_manifest(descriptor, machine, &content, error);
     }
     if (status == GRAFT_OK) {
         status = options->deb ? deb_write(options, descriptor, content.files, content.n, error)
-                              : write_archive(options, descriptor, &content, error);
+                              : write_archive(options, descriptor, machine, &content, error);
     }
     for (size_t i = 0; i < content.n; i++) {
         graft_free(content.files[i].bytes);

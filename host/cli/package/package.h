@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packages of plugins, and the folder where they are installed: FOLDER/ID/ID.so beside FOLDER/ID/manifest.json. */
+/* Packages of plugins, and the folder where they are installed: FOLDER/ID/ID.so, or FOLDER/ID/ID.family.json, beside
+ * FOLDER/ID/manifest.json. */
 #ifndef GRAFT_CLI_PACKAGE_PACKAGE_H
 #define GRAFT_CLI_PACKAGE_PACKAGE_H
 

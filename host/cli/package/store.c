@@ -108,14 +108,13 @@ static int has_id(const char *list, const char *id) {
     return 0;
 }
 
-/* Checks FOLDER/ID/ID.so against FOLDER/ID/manifest.json; without a manifest, any file is accepted. */
-static int check_pin(const char *folder, const char *id, struct graft_error *error) {
+/* Checks FOLDER/ID/NAME against FOLDER/ID/manifest.json; without a manifest, any file is accepted. */
+static int check_pin(const char *folder, const char *id, const char *name, struct graft_error *error) {
     char sha256[GRAFT_SHA256_DIGITS + 1];
     struct manifest manifest = {0};
     char *package = graft_path_join(folder, id);
     char *pin = package != NULL ? graft_path_join(package, MANIFEST_NAME) : NULL;
-    char *name = graft_format("%s.so", id);
-    char *object = package != NULL && name != NULL ? graft_path_join(package, name) : NULL;
+    char *object = package != NULL ? graft_path_join(package, name) : NULL;
     int status = pin != NULL && object != NULL ? GRAFT_OK : graft_fail_memory(error, folder);
     if (status == GRAFT_OK && graft_file_exists(pin) && graft_file_exists(object)) {
         status = manifest_read_folder(package, &manifest, error);
@@ -133,9 +132,20 @@ static int check_pin(const char *folder, const char *id, struct graft_error *err
     }
     manifest_finish(&manifest);
     graft_free(object);
-    graft_free(name);
     graft_free(pin);
     graft_free(package);
+    return status;
+}
+
+/* Checks the plugin of a package, be it code or a family file. */
+static int check_pins(const char *folder, const char *id, struct graft_error *error) {
+    static const char *const machines[] = {"", MANIFEST_ANY_MACHINE};
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < sizeof machines / sizeof machines[0] && status == GRAFT_OK; i++) {
+        char *name = manifest_plugin_name(id, machines[i]);
+        status = name != NULL ? check_pin(folder, id, name, error) : graft_fail_memory(error, folder);
+        graft_free(name);
+    }
     return status;
 }
 
@@ -146,7 +156,7 @@ int package_check_pins(const char *const *directories, size_t n, const char *onl
         const struct dirent *entry;
         while (status == GRAFT_OK && stream != NULL && (entry = readdir(stream)) != NULL) {
             if (entry->d_name[0] != '.' && (only == NULL || has_id(only, entry->d_name))) {
-                status = check_pin(directories[i], entry->d_name, error);
+                status = check_pins(directories[i], entry->d_name, error);
             }
         }
         if (stream != NULL) {
