@@ -51,6 +51,7 @@ void *graft_outline_start_many(struct graft_outline *of, const struct graft_clas
     of->error = error;
     of->prefix = NULL;
     of->index = -1;
+    of->flags = 0;
     of->self = instance_of(kept);
     of->kept = kept;
     graft_reader_start(&of->reader, cls->data, config, graft_args_int(args, "layer_idx", 0), error);
@@ -97,8 +98,17 @@ void graft_outline_child(struct graft_outline *of, const struct graft_module **c
                          int32_t count) {
     char space[MAX_NAME];
     const char *path = note(of, CHILD, child, name, space);
+    const struct graft_args list = graft_args_of(args, count);
+    const struct graft_child_info info = {
+        .struct_size = sizeof info,
+        .flags = of->flags,
+        .name = path,
+        .class_name = class_name,
+        .interface_id = interface_id,
+        .args = &list,
+    };
     if (path != NULL) {
-        (void)graft_describe_child(of->sink, path, class_name, interface_id, args, count, of->error);
+        (void)of->sink->child(of->sink->data, &info, of->error);
     }
 }
 

@@ -30,6 +30,7 @@ struct graft_outline {
     struct graft_error *error;
     const char *prefix; /* "altup": names below are PREFIX.NAME; NULL: they are as given; may be changed, as the next */
     int64_t index;      /* 0 or more: what is named is that item of the list NAME, NAME.INDEX; -1: it is no list */
+    uint32_t flags;     /* of children that are declared next: GRAFT_CHILD_... */
     void *self;         /* the instance that is laid out; starts with a struct graft_instance, which is not filled in */
     struct graft_outline_kept *kept;
     struct graft_config_section section; /* for readers of a section, as those of towers */

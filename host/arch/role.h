@@ -118,8 +118,6 @@ extern const struct graft_experts graft_experts_vtable, graft_plain_experts_vtab
 graft_role_describe graft_multimodal_describe, graft_vision_tower_describe, graft_patch_embed_describe,
     graft_vision_rotary_describe, graft_vision_block_describe, graft_vision_attention_describe,
     graft_vision_mlp_describe, graft_patch_merger_describe;
-graft_role_create graft_multimodal_create, graft_vision_tower_create, graft_patch_embed_create,
-    graft_vision_rotary_create, graft_vision_block_create, graft_vision_attention_create, graft_patch_merger_create;
 extern const struct graft_base_model graft_multimodal_vtable;
 extern const struct graft_vision_tower graft_vision_tower_vtable;
 extern const struct graft_patch_embed graft_patch_embed_vtable;

@@ -4,7 +4,7 @@
 #ifndef GRAFT_ARCH_VISION_CHOICES_H
 #define GRAFT_ARCH_VISION_CHOICES_H
 
-#include "arch/data/description.h"
+#include "arch/outline.h"
 
 enum {
 #define CHOICE(number, info) number,
@@ -23,16 +23,16 @@ enum { V_JOIN_BESIDE, V_JOIN_MEAN };
 
 extern const struct graft_choices graft_vision_choices;
 
-/* Reads fields of vision_config; if that is absent, so are its fields. Do not copy it: it contains pointers to
- * itself. */
-struct graft_vision_reader {
-    struct graft_reader of;
-    struct graft_config_section section;
-};
+/* [load] Starts to read vision_config, outside of blocks, as if it were all of config.json; it may be absent: then so
+ * are its fields. `section` must live as long as the reader. */
+void graft_vision_reader_start(struct graft_reader *reader, struct graft_config_section *section,
+                               const struct graft_description *description, const struct graft_config *config,
+                               struct graft_error *error);
 
-/* [load] Starts a reader that is in no layer. Set of.layer to read choices that differ between blocks. */
-void graft_vision_reader_start(struct graft_vision_reader *reader, const struct graft_description *description,
-                               const struct graft_config *config, struct graft_error *error);
+/* [load] Starts an outline whose reader reads vision_config (graft_outline_start_many). */
+void *graft_vision_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,
+                         const struct graft_args *args, const struct graft_sink *sink, size_t size, int64_t members,
+                         struct graft_error *error);
 
 /* Sizes of a tower that several classes need. */
 struct graft_vision_sizes {
@@ -45,11 +45,10 @@ struct graft_vision_sizes {
     int64_t channels;
     int64_t patch;     /* pixels on each side of a patch */
     int64_t frames;    /* frames in a patch */
-    int64_t merge;     /* patches, in each direction, that become one vector; set by the caller */
     int64_t deepstack; /* number of blocks whose output goes to the language model's first layers */
 };
 
 /* [load] Reads and checks the sizes; errors are kept in the reader. */
-void graft_vision_sizes_read(struct graft_vision_reader *reader, struct graft_vision_sizes *sizes);
+void graft_vision_sizes_read(struct graft_reader *reader, struct graft_vision_sizes *sizes);
 
 #endif

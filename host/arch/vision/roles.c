@@ -14,14 +14,18 @@ static const struct role {
     struct graft_class
         cls; /* without name and data; all zeros for the language model, whose class comes from the decoder */
 } roles[] = {
-    {V_CLASS_MODEL, "Model", {GRAFT_ROLE(GRAFT_INTERFACE_BASE_MODEL, graft_multimodal)}},
-    {V_CLASS_TOWER, "VisionModel", {GRAFT_ROLE(GRAFT_INTERFACE_VISION_TOWER, graft_vision_tower)}},
-    {V_CLASS_PATCH_EMBED, "VisionPatchEmbed", {GRAFT_ROLE(GRAFT_INTERFACE_PATCH_EMBED, graft_patch_embed)}},
-    {V_CLASS_ROTARY, "VisionRotaryEmbedding", {GRAFT_ROLE(GRAFT_INTERFACE_VISION_ROTARY, graft_vision_rotary)}},
-    {V_CLASS_BLOCK, "VisionBlock", {GRAFT_ROLE(GRAFT_INTERFACE_VISION_BLOCK, graft_vision_block)}},
-    {V_CLASS_ATTENTION, "VisionAttention", {GRAFT_ROLE(GRAFT_INTERFACE_VISION_ATTENTION, graft_vision_attention)}},
+    {V_CLASS_MODEL, "Model", {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_BASE_MODEL, graft_multimodal)}},
+    {V_CLASS_TOWER, "VisionModel", {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_VISION_TOWER, graft_vision_tower)}},
+    {V_CLASS_PATCH_EMBED, "VisionPatchEmbed", {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_PATCH_EMBED, graft_patch_embed)}},
+    {V_CLASS_ROTARY,
+     "VisionRotaryEmbedding",
+     {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_VISION_ROTARY, graft_vision_rotary)}},
+    {V_CLASS_BLOCK, "VisionBlock", {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_VISION_BLOCK, graft_vision_block)}},
+    {V_CLASS_ATTENTION,
+     "VisionAttention",
+     {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_VISION_ATTENTION, graft_vision_attention)}},
     {V_CLASS_MLP, "VisionMLP", {GRAFT_ROLE_PART(GRAFT_INTERFACE_MLP, graft_vision_mlp, graft_parts_mlp)}},
-    {V_CLASS_MERGER, "VisionPatchMerger", {GRAFT_ROLE(GRAFT_INTERFACE_PATCH_MERGER, graft_patch_merger)}},
+    {V_CLASS_MERGER, "VisionPatchMerger", {GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_PATCH_MERGER, graft_patch_merger)}},
     {V_CLASS_TEXT_MODEL, "TextModel", {.struct_size = 0}},
 };
 

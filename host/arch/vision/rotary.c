@@ -12,46 +12,29 @@ struct rotary {
     float inv_freq[]; /* [head_dim / 4] */
 };
 
-struct kept {
-    int64_t head_dim;
-    double theta;
-};
-
-int graft_vision_rotary_describe(const struct graft_class *self, const struct graft_config *config,
+int graft_vision_rotary_describe(const struct graft_class *cls, const struct graft_config *config,
                                  const struct graft_args *args, const struct graft_sink *sink,
                                  struct graft_error *error) {
-    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
-    struct graft_vision_reader reader;
+    struct graft_outline of;
     struct graft_vision_sizes sizes;
-    (void)args;
-    if (kept == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    graft_vision_reader_start(&reader, self->data, config, error);
-    graft_vision_sizes_read(&reader, &sizes);
-    *kept = (struct kept){sizes.head_dim, graft_read_real(&reader.of, V_ROTARY_THETA)};
-    const char *type = graft_read_text(&reader.of, V_ROTARY_TYPE);
-    if (reader.of.status == GRAFT_OK && strcmp(type, "axial") != 0) {
-        graft_reader_fail(&reader.of, V_ROTARY_TYPE, "\"%s\" is not supported, expected axial", type);
-    }
-    return reader.of.status;
-}
-
-int graft_vision_rotary_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                               struct graft_error *error) {
-    const struct kept *kept = build->kept;
-    (void)cls;
-    int64_t count = kept->head_dim / 4;
-    struct rotary *self = graft_instance_new(build, sizeof *self + (size_t)count * sizeof(float), error);
+    graft_vision_reader_start(&of.reader, &of.section, cls->data, config, error);
+    graft_vision_sizes_read(&of.reader, &sizes);
+    const int64_t count = sizes.head_dim / 4;
+    struct rotary *self = graft_vision_start(&of, cls, config, args, sink,
+                                             sizeof *self + (size_t)count * sizeof self->inv_freq[0], 0, error);
     if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+        return error->code;
     }
-    self->head_dim = kept->head_dim;
+    const float theta = (float)graft_read_real(&of.reader, V_ROTARY_THETA);
+    const char *type = graft_read_text(&of.reader, V_ROTARY_TYPE);
+    if (error->code == GRAFT_OK && strcmp(type, "axial") != 0) {
+        graft_reader_fail(&of.reader, V_ROTARY_TYPE, "\"%s\" is not supported, expected axial", type);
+    }
+    self->head_dim = sizes.head_dim;
     for (int64_t i = 0; i < count; i++) {
-        self->inv_freq[i] = 1.0f / powf((float)kept->theta, (float)(2 * i) / (float)(2 * count));
+        self->inv_freq[i] = 1.0f / powf(theta, (float)(2 * i) / (float)(2 * count));
     }
-    *instance = self;
-    return GRAFT_OK;
+    return error->code;
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_vision_rotary_args *args,

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/vision/choices.h"
 
-void graft_vision_reader_start(struct graft_vision_reader *reader, const struct graft_description *description,
-                               const struct graft_config *config, struct graft_error *error) {
-    const int status = graft_config_section(config, "vision_config", &reader->section, error);
-    graft_reader_start(&reader->of, description, status == GRAFT_OK ? &reader->section.view : config, -1, error);
-    reader->section.outer = GRAFT_SECTION_OUTER;
-    reader->of.status = status != GRAFT_OK ? status : reader->of.status;
+void graft_vision_reader_start(struct graft_reader *reader, struct graft_config_section *section,
+                               const struct graft_description *description, const struct graft_config *config,
+                               struct graft_error *error) {
+    const int status = graft_config_section(config, "vision_config", section, error);
+    graft_reader_start(reader, description, status == GRAFT_OK ? &section->view : config, -1, error);
+    section->outer = GRAFT_SECTION_OUTER;
+    reader->status = status != GRAFT_OK ? status : reader->status;
 }
 
-void graft_vision_sizes_read(struct graft_vision_reader *reader, struct graft_vision_sizes *sizes) {
-    struct graft_reader *of = &reader->of;
+void *graft_vision_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,
+                         const struct graft_args *args, const struct graft_sink *sink, size_t size, int64_t members,
+                         struct graft_error *error) {
+    void *self = graft_outline_start_many(of, cls, config, args, sink, size, members, error);
+    graft_vision_reader_start(&of->reader, &of->section, cls->data, config, error);
+    return self;
+}
+
+void graft_vision_sizes_read(struct graft_reader *of, struct graft_vision_sizes *sizes) {
     *sizes = (struct graft_vision_sizes){
         .depth = graft_read_int(of, V_DEPTH),
         .hidden_size = graft_read_int(of, V_HIDDEN_SIZE),

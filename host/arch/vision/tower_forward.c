@@ -22,56 +22,52 @@ struct patches {
 };
 
 /* Makes a batch whose sequences begin at cu_seqlens [sequences + 1]. */
-static int make_batch(const struct graft_call *call, int64_t *cu_seqlens, int64_t sequences, struct graft_batch *batch,
-                      struct graft_error *error) {
+static struct graft_batch make_batch(const struct graft_pass *pass, int64_t *cu_seqlens, int64_t sequences) {
     const int64_t tokens = cu_seqlens[sequences];
-    int64_t *positions = (int64_t *)(void *)graft_scratch_floats(call, tokens, 2, error);
-    int32_t *slots = graft_scratch_ints(call, sequences, error);
-    if (positions == NULL || slots == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    for (int64_t s = 0; s < sequences; s++) {
+    int64_t *positions = graft_scratch_zeroed(pass->call, tokens * (int64_t)sizeof *positions, pass->error);
+    int32_t *slots = graft_scratch_ints(pass->call, sequences, pass->error);
+    for (int64_t s = 0; pass->error->code == GRAFT_OK && s < sequences; s++) {
         slots[s] = (int32_t)s;
         for (int64_t i = cu_seqlens[s]; i < cu_seqlens[s + 1]; i++) {
             positions[i] = i - cu_seqlens[s];
         }
     }
-    *batch = (struct graft_batch){
-        .struct_size = sizeof *batch,
+    return (struct graft_batch){
+        .struct_size = sizeof(struct graft_batch),
         .sequences = (int32_t)sequences,
         .tokens = tokens,
         .cu_seqlens = cu_seqlens,
         .positions = positions,
         .slots = slots,
     };
-    return GRAFT_OK;
 }
 
-static int make_frames(const struct graft_call *call, struct patches *patches, struct graft_error *error) {
+static int64_t *lengths(const struct graft_pass *pass, int64_t sequences) {
+    return graft_scratch_zeroed(pass->call, (sequences + 1) * (int64_t)sizeof(int64_t), pass->error);
+}
+
+static void make_frames(const struct graft_pass *pass, struct patches *patches) {
     const int64_t frames = patches->image->grid[0];
-    int64_t *cu_seqlens = (int64_t *)(void *)graft_scratch_floats(call, frames + 1, 2, error);
-    if (cu_seqlens == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    for (int64_t f = 0; f <= frames; f++) {
+    int64_t *cu_seqlens = lengths(pass, frames);
+    for (int64_t f = 0; cu_seqlens != NULL && f <= frames; f++) {
         cu_seqlens[f] = f * (patches->count / frames) + (f > 0 ? patches->extra : 0);
     }
-    return make_batch(call, cu_seqlens, frames, &patches->seen, error);
+    if (cu_seqlens != NULL) {
+        patches->seen = make_batch(pass, cu_seqlens, frames);
+    }
 }
 
 /* Orders patches by window. A frame's windows stay together, so `seen` remains valid. */
-static int make_windows(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
-                        struct graft_error *error) {
-    const int64_t *grid = patches->image->grid, merge = self->sizes.merge;
+static void make_windows(const struct graft_tower *self, const struct graft_pass *pass, struct patches *patches) {
+    const int64_t *grid = patches->image->grid, merge = self->merge;
     const struct graft_windows windows = {grid[0], grid[1] / merge, grid[2] / merge, self->window, merge};
     const int64_t count = graft_windows_count(&windows);
-    int64_t *cu_seqlens = (int64_t *)(void *)graft_scratch_floats(call, count + 1, 2, error);
-    patches->order = graft_scratch_ints(call, patches->merged, error);
-    if (cu_seqlens == NULL || patches->order == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+    int64_t *cu_seqlens = lengths(pass, count);
+    patches->order = graft_scratch_ints(pass->call, patches->merged, pass->error);
+    if (pass->error->code == GRAFT_OK) {
+        graft_windows_fill(&windows, patches->order, cu_seqlens);
+        patches->near = make_batch(pass, cu_seqlens, count);
     }
-    graft_windows_fill(&windows, patches->order, cu_seqlens);
-    return make_batch(call, cu_seqlens, count, &patches->near, error);
 }
 
 /* Copies merged patches of `numbers` floats each from the image's order to that of the blocks or, with `back`, the
@@ -85,31 +81,27 @@ static void arrange(const struct patches *patches, int64_t numbers, int32_t back
 
 /* Finds the row and column of each patch. In the image's order, patches of a frame come in squares of `merge` x
  * `merge`. */
-static int place(const struct graft_call *call, int64_t merge, struct patches *patches, struct graft_error *error) {
+static void place(const struct graft_pass *pass, int64_t merge, struct patches *patches) {
     const int64_t height = patches->image->grid[1], width = patches->image->grid[2];
     const int64_t square = merge * merge;
-    patches->rows = graft_scratch_ints(call, patches->count, error);
-    patches->columns = graft_scratch_ints(call, patches->count, error);
-    if (patches->rows == NULL || patches->columns == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    for (int64_t i = 0; i < patches->count; i++) {
+    patches->rows = graft_scratch_ints(pass->call, patches->count, pass->error);
+    patches->columns = graft_scratch_ints(pass->call, patches->count, pass->error);
+    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < patches->count; i++) {
         const int64_t merged = patches->order != NULL ? patches->order[i / square] : i / square;
         const int64_t block = merged % (height * width / square);
         const int64_t inner = i % square;
         patches->rows[i] = (int32_t)(block / (width / merge) * merge + inner / merge);
         patches->columns[i] = (int32_t)(block % (width / merge) * merge + inner % merge);
     }
-    return GRAFT_OK;
 }
 
 /* patches->hidden += the learned positions, interpolated to the image's grid. */
-static int add_positions(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
-                         struct graft_error *error) {
+static void add_positions(const struct graft_tower *self, const struct graft_pass *pass,
+                          const struct patches *patches) {
     const int64_t *grid = patches->image->grid, width = self->sizes.hidden_size;
     const int64_t side = self->stretch.side;
-    const float *table = graft_table_read(self->positions, call, side * side, width, error);
-    for (int64_t i = 0; table != NULL && i < patches->count; i++) {
+    const float *table = graft_table_read(self->positions, pass->call, side * side, width, pass->error);
+    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < patches->count; i++) {
         const struct graft_taps down = graft_stretch_taps(&self->stretch, patches->rows[i], grid[1]);
         const struct graft_taps across = graft_stretch_taps(&self->stretch, patches->columns[i], grid[2]);
         float *hidden = patches->hidden + i * width;
@@ -121,57 +113,54 @@ static int add_positions(const struct graft_tower *self, const struct graft_call
             }
         }
     }
-    return table != NULL ? GRAFT_OK : error->code;
 }
 
 /* output [merged, output_size] = `merger` applied to the patches, in the image's order. */
-static int merge(const struct graft_tower *self, const struct graft_module *merger, const struct graft_call *call,
-                 const struct patches *patches, float *output, struct graft_error *error) {
-    float *merged =
-        patches->order != NULL ? graft_scratch_floats(call, patches->merged, self->sizes.output_size, error) : output;
+static void merge(const struct graft_tower *self, const struct graft_module *merger, const struct graft_pass *pass,
+                  const struct patches *patches, float *output) {
+    const struct graft_pass of_merged = {pass->call, patches->merged, pass->error};
+    float *merged = patches->order != NULL ? graft_pass_floats(&of_merged, self->sizes.output_size) : output;
+    if (pass->error->code != GRAFT_OK) {
+        return;
+    }
     float *hidden = patches->hidden + patches->extra * self->sizes.hidden_size;
     const struct graft_patch_merger_args args = {sizeof args, 0, patches->count, hidden, merged};
-    int status = merged != NULL ? graft_patch_merger_forward(merger, call, &args, error) : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK && patches->order != NULL) {
+    if (graft_patch_merger_forward(merger, pass->call, &args, pass->error) == GRAFT_OK && patches->order != NULL) {
         arrange(patches, self->sizes.output_size, 1, merged, output);
     }
-    return status;
 }
 
-static int run_blocks(const struct graft_tower *self, const struct graft_call *call, const struct patches *patches,
-                      const struct graft_vision_tower_args *args, struct graft_error *error) {
-    const int64_t count = patches->count, head_dim = self->sizes.head_dim;
+static void run_blocks(const struct graft_tower *self, const struct graft_pass *pass, const struct patches *patches,
+                       const struct graft_vision_tower_args *args) {
+    const int64_t head_dim = self->sizes.head_dim;
     const int rotates = self->rotary_pos_emb != NULL;
-    float *angles = rotates ? graft_scratch_floats(call, 2 * count, head_dim, error) : NULL;
     int64_t given = 0;
-    if (rotates && angles == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
     const struct graft_vision_rotary_args rotary_args = {
         .struct_size = sizeof rotary_args,
-        .patches = count,
+        .patches = patches->count,
         .head_dim = head_dim,
         .rows = patches->rows,
         .columns = patches->columns,
-        .cos = angles,
-        .sin = rotates ? angles + count * head_dim : NULL,
+        .cos = rotates ? graft_pass_floats(pass, head_dim) : NULL,
+        .sin = rotates ? graft_pass_floats(pass, head_dim) : NULL,
     };
-    int status = rotates ? graft_vision_rotary_forward(self->rotary_pos_emb, call, &rotary_args, error) : GRAFT_OK;
-    for (int64_t i = 0; i < self->sizes.run && status == GRAFT_OK; i++) {
+    if (rotates && pass->error->code == GRAFT_OK) {
+        (void)graft_vision_rotary_forward(self->rotary_pos_emb, pass->call, &rotary_args, pass->error);
+    }
+    for (int64_t i = 0; i < self->sizes.run && pass->error->code == GRAFT_OK; i++) {
+        const struct graft_tower_block *block = &self->blocks[i];
         const struct graft_vision_block_args block_args = {
             .struct_size = sizeof block_args,
-            .batch = self->blocks[i].windowed ? &patches->near : &patches->seen,
+            .batch = block->windowed ? &patches->near : &patches->seen,
             .hidden_states = patches->hidden,
             .cos = rotary_args.cos,
             .sin = rotary_args.sin,
         };
-        status = graft_vision_block_forward(self->blocks[i].module, call, &block_args, error);
-        if (status == GRAFT_OK && self->blocks[i].merger != NULL && args->required_features != 0) {
-            status = merge(self, self->blocks[i].merger, call, patches,
-                           args->deepstack + given++ * args->deepstack_stride, error);
+        (void)graft_vision_block_forward(block->module, pass->call, &block_args, pass->error);
+        if (block->merger != NULL && args->required_features != 0) {
+            merge(self, block->merger, pass, patches, args->deepstack + given++ * args->deepstack_stride);
         }
     }
-    return status;
 }
 
 static int check_patches(const struct graft_tower *self, const struct graft_image *image, struct graft_error *error) {
@@ -192,15 +181,15 @@ static int check_patches(const struct graft_tower *self, const struct graft_imag
                                  (long long)patch_dim, (long long)image->patch_dim);
 }
 
-/* patches->hidden = the embedded patches, in the order of the blocks. */
-static int embed(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
-                 struct graft_error *error) {
-    const int64_t hidden_size = self->sizes.hidden_size;
-    float *hidden = graft_scratch_floats(call, patches->extra + patches->count, hidden_size, error);
-    float *ordered = patches->order != NULL ? graft_scratch_floats(call, patches->count, hidden_size, error) : hidden;
-    int32_t *places = graft_scratch_ints(call, patches->count, error);
-    if (hidden == NULL || ordered == NULL || places == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+/* patches->hidden = the embedded patches, in the order of the blocks, and normed if there is a norm. */
+static void embed(const struct graft_tower *self, const struct graft_pass *pass, struct patches *patches) {
+    const int64_t width = self->sizes.hidden_size;
+    const struct graft_pass all = {pass->call, patches->extra + patches->count, pass->error};
+    float *hidden = graft_pass_floats(&all, width);
+    float *ordered = patches->order != NULL ? graft_pass_floats(pass, width) : hidden;
+    int32_t *places = graft_scratch_ints(pass->call, patches->count, pass->error);
+    if (pass->error->code != GRAFT_OK) {
+        return;
     }
     for (int64_t i = 0; i < patches->count; i++) {
         places[i] = patches->rows[i] * (int32_t)self->square + patches->columns[i];
@@ -211,44 +200,27 @@ static int embed(const struct graft_tower *self, const struct graft_call *call, 
             (self->has_places ? GRAFT_PATCH_EMBED_PLACES : 0u) | (self->has_class ? GRAFT_PATCH_EMBED_CLASS : 0u),
         .patches = patches->count,
         .pixel_values = patches->image->pixel_values,
-        .output = hidden + patches->extra * hidden_size,
+        .output = hidden + patches->extra * width,
         .places = places,
         .class_output = hidden,
     };
-    int status = graft_patch_embed_forward(self->patch_embed, call, &args, error);
-    if (status == GRAFT_OK && patches->order != NULL) {
-        arrange(patches, hidden_size * self->sizes.merge * self->sizes.merge, 0, hidden, ordered);
+    if (graft_patch_embed_forward(self->patch_embed, pass->call, &args, pass->error) == GRAFT_OK &&
+        patches->order != NULL) {
+        arrange(patches, width * self->merge * self->merge, 0, hidden, ordered);
     }
-    patches->hidden = ordered;
-    return status;
-}
-
-/* patches->hidden = norm(patches->hidden), in new memory, if there is a norm. */
-static int norm(const struct graft_tower *self, const struct graft_module *module, const struct graft_call *call,
-                struct patches *patches, struct graft_error *error) {
-    if (module == NULL) {
-        return GRAFT_OK;
-    }
-    const int64_t rows = patches->extra + patches->count;
-    float *normed = graft_scratch_floats(call, rows, self->sizes.hidden_size, error);
-    const struct graft_norm_args args = {sizeof args, 0, rows, patches->hidden, NULL, normed};
-    patches->hidden = normed;
-    return normed != NULL ? graft_norm_forward(module, call, &args, error) : GRAFT_ERROR_INTERNAL;
+    patches->hidden = graft_pass_normed(&all, self->patch_norm, ordered, width);
 }
 
 /* Turns each square of patches into one vector, if the tower has a convolution for it. */
-static int downsample(const struct graft_tower *self, const struct graft_call *call, struct patches *patches,
-                      struct graft_error *error) {
-    const int64_t hidden = self->sizes.hidden_size, side = self->sizes.merge, square = side * side;
+static void downsample(const struct graft_tower *self, const struct graft_pass *pass, struct patches *patches) {
+    const struct graft_pass of_merged = {pass->call, patches->merged, pass->error};
+    const int64_t hidden = self->sizes.hidden_size, side = self->merge, square = side * side;
     if (self->conv == NULL) {
-        return GRAFT_OK;
+        return;
     }
-    float *x = graft_scratch_floats(call, patches->count, hidden, error); /* [merged, hidden, square] */
-    float *y = graft_scratch_floats(call, patches->merged, self->sizes.output_size, error);
-    if (x == NULL || y == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    for (int64_t i = 0; i < patches->count * hidden; i++) {
+    float *x = graft_pass_floats(pass, hidden); /* [merged, hidden, square] */
+    float *y = graft_pass_floats(&of_merged, self->sizes.output_size);
+    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < patches->count * hidden; i++) {
         const int64_t patch = i / hidden;
         x[(patch / square * hidden + i % hidden) * square + patch % square] = patches->hidden[i];
     }
@@ -262,50 +234,46 @@ static int downsample(const struct graft_tower *self, const struct graft_call *c
     };
     patches->hidden = y;
     patches->count = patches->merged;
-    return graft_conv3d_forward(self->conv, call, &args, error);
+    if (pass->error->code == GRAFT_OK) {
+        (void)graft_conv3d_forward(self->conv, pass->call, &args, pass->error);
+    }
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_vision_tower_args *args,
                    struct graft_error *error) {
     const struct graft_tower *self = instance;
+    const int64_t width = self->sizes.hidden_size;
     struct patches patches = {.image = args->image, .extra = self->has_class};
     patches.count = args->image->grid[0] * args->image->grid[1] * args->image->grid[2];
-    patches.merged = patches.count / (self->sizes.merge * self->sizes.merge);
-    int status = check_patches(self, args->image, error);
-    if (status == GRAFT_OK) {
-        status = make_frames(call, &patches, error);
+    patches.merged = patches.count / (self->merge * self->merge);
+    const struct graft_pass pass = {call, patches.count, error};
+    const struct graft_pass all = {call, patches.extra + patches.count, error};
+    if (check_patches(self, args->image, error) != GRAFT_OK) {
+        return error->code;
     }
-    if (status == GRAFT_OK && self->window > 0) {
-        status = make_windows(self, call, &patches, error);
+    make_frames(&pass, &patches);
+    if (self->window > 0) {
+        make_windows(self, &pass, &patches);
     }
-    if (status == GRAFT_OK) {
-        status = place(call, self->sizes.merge, &patches, error);
+    place(&pass, self->merge, &patches);
+    embed(self, &pass, &patches);
+    if (self->positions != NULL) {
+        add_positions(self, &pass, &patches);
     }
-    if (status == GRAFT_OK) {
-        status = embed(self, call, &patches, error);
+    run_blocks(self, &pass, &patches, args);
+    if (error->code != GRAFT_OK) {
+        return error->code;
     }
-    if (status == GRAFT_OK) {
-        status = norm(self, self->patch_norm, call, &patches, error);
+    patches.hidden = graft_pass_normed(&all, self->norms_last ? self->last_norm : NULL, patches.hidden, width);
+    patches.hidden = patches.hidden != NULL ? patches.hidden + patches.extra * width : NULL;
+    patches.extra = 0;
+    downsample(self, &pass, &patches);
+    if (self->merger != NULL) {
+        merge(self, self->merger, &pass, &patches, args->output);
+    } else if (error->code == GRAFT_OK) {
+        memcpy(args->output, patches.hidden, (size_t)(patches.count * width) * sizeof *args->output);
     }
-    if (status == GRAFT_OK && self->positions != NULL) {
-        status = add_positions(self, call, &patches, error);
-    }
-    if (status == GRAFT_OK) {
-        status = run_blocks(self, call, &patches, args, error);
-    }
-    if (status == GRAFT_OK) {
-        status = norm(self, self->last_norm, call, &patches, error);
-    }
-    if (status == GRAFT_OK) {
-        patches.hidden += patches.extra * self->sizes.hidden_size;
-        patches.extra = 0;
-        status = downsample(self, call, &patches, error);
-    }
-    if (status == GRAFT_OK && self->merger == NULL) {
-        memcpy(args->output, patches.hidden, (size_t)(patches.count * self->sizes.hidden_size) * sizeof *args->output);
-        return GRAFT_OK;
-    }
-    return status == GRAFT_OK ? merge(self, self->merger, call, &patches, args->output, error) : status;
+    return error->code;
 }
 
 const struct graft_vision_tower graft_vision_tower_vtable = {
