@@ -139,7 +139,7 @@ static void find_allowed(struct object *object) {
     graft_free(names.items);
 }
 
-/* --- What is in a member --- */
+/* --- Members --- */
 
 /* Collects the schemas that the value of a member must fit. `name` is that of a named member, or NULL for all others;
  * bit i of `matched` says whether the name matches patterns[i]. */
@@ -263,7 +263,7 @@ static int add_others(struct object *object, int32_t rule) {
     return any;
 }
 
-/* --- Members in their order --- */
+/* --- Sequences of members --- */
 
 /* How members are laid out. They are counted for minProperties and maxProperties, and to put a comma in front of all
  * but the first; from `counted` (at least 1) on the number makes no difference, and counting stops. */

@@ -49,7 +49,7 @@ static int wants(void *data, const struct graft_node *node) {
     return is_named(recording, node) || ((recording->what & GRAFT_RECORD_OUTPUTS) != 0 && graft_can_hook(node));
 }
 
-/* --- What they give --- */
+/* --- Recorded outputs --- */
 
 static int64_t count_tokens(const struct graft_recording *recording) {
     int64_t tokens = 0;

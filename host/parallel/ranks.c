@@ -70,7 +70,7 @@ static const struct graft_parallel alone = {
     .statistics = no_statistics,
 };
 
-/* --- Those of now --- */
+/* --- The current ranks --- */
 
 static const struct graft_parallel *ranks = &alone;
 

@@ -18,7 +18,7 @@
 #include "plugin/libc_names.h"
 #include "plugin/machine.h"
 
-/* --- Who may write to it --- */
+/* --- Who may write to the file --- */
 
 static int check_folder(const char *file, const char *folder, const struct stat *status, struct graft_error *error) {
     struct stat above;
@@ -55,7 +55,7 @@ static int check_writers(const char *file, const struct stat *status, struct gra
     return code;
 }
 
-/* --- What it exports --- */
+/* --- Exported symbols --- */
 
 static int check_entry(const char *file, const char *entry, const struct graft_elf_symbol *symbol,
                        struct graft_error *error) {

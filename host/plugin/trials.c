@@ -115,7 +115,7 @@ static int ask(char *const *arguments, struct graft_text *answer) {
     return failed;
 }
 
-/* --- Its answer: "safe FILE" or "refused FILE: CAUSE", likewise "unopened" and "untried", a line for each file --- */
+/* --- The output of the program: a line for each file, such as "safe FILE" or "refused FILE: CAUSE" --- */
 
 static int read_line(const char *line, const char *file, struct graft_trial *trial) {
     static const char *const words[] = {"safe ", "refused ", "unopened ", "untried "}; /* indexed by GRAFT_TRIAL_... */
@@ -185,7 +185,7 @@ static int try_all(const char *name, struct tried *tried, const size_t *wanted, 
     return status;
 }
 
-/* --- A load --- */
+/* --- All trials of a load --- */
 
 static int is_object(const char *file) {
     size_t length = strlen(file);

@@ -32,7 +32,7 @@ static graft_json *new_document(struct graft_writer *writer, const struct graft_
     return document;
 }
 
-/* --- Whole --- */
+/* --- Complete answers --- */
 
 /* A choice's text, after the prompt if the request asks to echo it. */
 static graft_json *text_of(const struct graft_job *job, size_t choice) {
@@ -98,7 +98,7 @@ graft_json *graft_answer_json(const struct graft_job *job) {
     return graft_writer_finish(&writer, document);
 }
 
-/* --- In pieces --- */
+/* --- Streamed answers --- */
 
 /* A chunk with one choice: `delta_take` for chats, or a text if it is NULL. */
 static graft_json *new_chunk(const struct graft_job *job, size_t choice, const char *text, size_t length,

@@ -45,7 +45,7 @@ void graft_engine_free(struct graft_engine *engine) {
     }
 }
 
-/* --- What others call --- */
+/* --- Calls from other threads --- */
 
 static void wake(struct graft_engine *engine) {
     engine->is_changed = 1;
@@ -103,7 +103,7 @@ void graft_engine_get_counts(struct graft_engine *engine, struct graft_engine_co
     (void)pthread_mutex_unlock(&engine->mutex);
 }
 
-/* --- The thread --- */
+/* --- The engine's thread --- */
 
 /* Posts the last event of a job, which returns it to the loop. */
 static void give_back(struct graft_engine *engine, struct graft_job *job) {

@@ -19,7 +19,7 @@
 
 enum { MAX_CONFIG_BYTES = 16 << 20 };
 
-/* --- What a checkpoint says of itself --- */
+/* --- Facts from the checkpoint --- */
 
 /* Whether a model type can be part of a file name and has no control characters. */
 static int is_name(const char *model_type) {
@@ -96,7 +96,7 @@ static int find_prefix(struct family_draft *draft, const struct family_known *kn
     return draft->prefix != NULL ? GRAFT_OK : graft_fail_memory(error, "family");
 }
 
-/* --- What it is like --- */
+/* --- The most similar family --- */
 
 static const struct graft_family *find_family(const struct graft_family_info *families, size_t n,
                                               const char *model_type) {

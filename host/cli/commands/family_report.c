@@ -15,7 +15,7 @@ static const char *text_of(const graft_json *array, size_t i) {
     return graft_json_string(graft_json_at(array, i), NULL);
 }
 
-/* --- What the file says --- */
+/* --- Summary of the file --- */
 
 static void print_value(const char *what, const char *name, const graft_json *value, const char *why) {
     char *text = graft_json_dump(value, 0);

@@ -258,7 +258,7 @@ static int check_with(const char *archive, const char *bytes, size_t length, con
 
 #endif
 
-/* --- Which keys are trusted --- */
+/* --- Trusted keys --- */
 
 static int is_key(const struct dirent *entry) {
     const char *dot = strrchr(entry->d_name, '.');

@@ -98,7 +98,7 @@ static const struct graft_quantization quantization = {
     .quantize = quantize,
 };
 
-/* --- What the host is told --- */
+/* --- The descriptor --- */
 
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,

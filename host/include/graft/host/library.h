@@ -109,7 +109,7 @@ int graft_library_load_plugin(struct graft_library *library, const char *file,
  * (graft/host/registry.h); NULL after the last. */
 const char *graft_library_note(const struct graft_library *library, size_t i);
 
-/* --- Its plugins --- */
+/* --- The plugins of a library --- */
 
 /*
  * A plugin's own descriptor (graft/plugin.h) says what it brings. It has been validated, so every field may be read.
@@ -135,7 +135,7 @@ const struct graft_plugin_info *graft_library_plugin(const struct graft_library 
 int graft_library_plugin_sha256(const struct graft_library *library, size_t i, char sha256[GRAFT_SHA256_LENGTH + 1],
                                 struct graft_error *error);
 
-/* --- Its classes and families --- */
+/* --- Classes and families of a library --- */
 
 struct graft_class_info {
     uint32_t struct_size;
@@ -176,7 +176,7 @@ int graft_library_families(struct graft_library *library, struct graft_family_in
 /* [any] Frees the array. Accepts NULL. */
 void graft_families_free(struct graft_family_info *families);
 
-/* --- What is chosen by name --- */
+/* --- Things that can be chosen by name --- */
 
 /* Choices that replace no class (struct graft_model_options): how attention and experts are computed, and kernels,
  * which are alternative forwards for one class. */

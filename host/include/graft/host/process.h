@@ -44,7 +44,7 @@ typedef void (*graft_progress_sink)(void *data, int32_t what, int64_t done, int6
  * returns, the old sink is not called again. */
 void graft_progress_set_sink(graft_progress_sink sink, void *data);
 
-/* --- Its end --- */
+/* --- The end of the process --- */
 
 /* [load] From now on, if the process ends by SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT, it first writes one line to
  * standard error: `program`, and what ran on that thread (a module's path and class, its plugin and the plugin's file).
