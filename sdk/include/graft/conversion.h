@@ -83,7 +83,7 @@ struct graft_operation {
     int64_t parts[GRAFT_SLICE_PARTS];
 };
 
-/* Likewise. */
+/* A conversion, which makes parameters from tensors of the checkpoint. */
 struct graft_conversion {
     uint32_t struct_size;
     int32_t n_sources;                        /* 1 to 1024 */
