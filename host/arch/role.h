@@ -42,12 +42,13 @@
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
     .create = role##_create, .destroy = graft_instance_destroy, .forward = &(role##_vtable)
 
-/* The same of a class whose `describe` makes an outline (outline.h). */
+/* The same fields for a class whose `describe` makes an outline (outline.h). */
 #define GRAFT_ROLE_OUTLINED(interface, role)                                                             \
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
     .create = graft_outline_create, .destroy = graft_instance_destroy, .forward = &(role##_vtable)
 
-/* The same of a class that only describes itself, as one of the SDK's parts (graft/parts.h); the part does the rest. */
+/* The same fields for a class that only describes itself and leaves the rest to `part`, one of the SDK's parts
+ * (graft/parts.h). */
 #define GRAFT_ROLE_PART(interface, role, part)                                                           \
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
     .create = part##_create, .destroy = graft_instance_destroy, .forward = &(part##_vtable)

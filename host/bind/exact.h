@@ -48,8 +48,8 @@ static inline int graft_exact_is_narrow(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F16 || dtype == GRAFT_DTYPE_BF16 || dtype == GRAFT_DTYPE_F8_E8M0;
 }
 
-/* The f32 bits of one number of such a type, at any address. An E8M0 number is an exponent: 255 is NaN, and 2^-127 is a
- * denormal of f32. */
+/* The f32 bits of one number, at any address, of a type that graft_exact_is_narrow accepts. An E8M0 number is an
+ * exponent: 255 is NaN, and 2^-127 is a denormal of f32. */
 static inline uint32_t graft_exact_widen_at(const void *element, graft_dtype dtype) {
     uint16_t half;
     if (dtype == GRAFT_DTYPE_F8_E8M0) {
@@ -60,7 +60,8 @@ static inline uint32_t graft_exact_widen_at(const void *element, graft_dtype dty
     return graft_exact_widen(half, dtype);
 }
 
-/* Narrows f32 bits to a number of such a type. Returns 0 if there is no such number. */
+/* Narrows f32 bits to a number of a type that graft_exact_is_narrow accepts. Returns 0 if the type has no such
+ * number. */
 static inline int graft_exact_narrow_at(uint32_t bits, graft_dtype dtype, void *element) {
     uint16_t half;
     if (dtype == GRAFT_DTYPE_F8_E8M0) {

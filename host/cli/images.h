@@ -14,7 +14,7 @@ int graft_images_place(const struct graft_options *options, const struct graft_m
                        const struct graft_tokenizer *tokenizer, struct graft_prompts *prompts,
                        struct graft_error *error);
 
-/* Likewise for images and videos that are in prompts->images already. */
+/* Does the same for images and videos that prompts->images has already. */
 int graft_images_fill(const struct graft_model *model, const struct graft_tokenizer *tokenizer,
                       struct graft_prompts *prompts, struct graft_error *error);
 

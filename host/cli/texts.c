@@ -61,7 +61,8 @@ struct place {
     int code;
 };
 
-/* Finds the second text of a pair by its ids: it is last in the pair, but for special tokens. */
+/* Finds the place of a pair's second text among the ids: the last occurrence of its own ids, since only special tokens
+ * follow it. */
 static int find_second(const struct graft_texts *texts, const struct graft_text_view *second,
                        struct graft_text_ids *text, struct graft_error *error) {
     struct graft_ids own = {0};

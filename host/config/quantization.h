@@ -10,7 +10,7 @@
  * such as "text_config.quantization_config"; NULL if it is absent or null. */
 const char *graft_quantization_field(const struct graft_config *config);
 
-/* [any] The quant_method of such an object, or NULL. */
+/* [any] The quant_method of the object at that path, or NULL. */
 const char *graft_quantization_method(const struct graft_config *config);
 
 /* [load] Refuses a quantized model (GRAFT_ERROR_MODEL, naming the method) if `handles` does not know its method: its

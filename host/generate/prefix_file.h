@@ -15,7 +15,7 @@ int graft_prefix_file_write(const char *path, const char identity[GRAFT_SHA256_D
                             const struct graft_session *session, const struct graft_run_prefix *prefix,
                             struct graft_error *error);
 
-/* [any] The size of such a file. */
+/* [any] The size of the file for a prefix. */
 int64_t graft_prefix_file_bytes(const struct graft_session *session, const struct graft_run_prefix *prefix);
 
 /* An open file whose keys and values are not read yet. Starts as {0}. */

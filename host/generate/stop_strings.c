@@ -14,8 +14,8 @@ static int ends_behind(const struct graft_text *text, size_t before, const char 
     return 0;
 }
 
-/* The first token in which a string that ends in the last token may begin; each token has at least one byte, or none at
- * all. */
+/* The index of the first token in which a stop string that ends in the last token may begin. Tokens without bytes are
+ * counted like tokens with one. */
 static size_t first_token(const char *const *strings, size_t n, size_t count) {
     size_t longest = 0;
     for (size_t i = 0; i < n; i++) {

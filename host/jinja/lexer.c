@@ -123,8 +123,8 @@ static int skip_comment(struct graft_jinja_lexer *lexer, size_t opening, char *m
                              "the comment has no end, expected \"#}\"");
 }
 
-/* Returns the offset after "{%", white space, `word` and the end of the tag, and sets that end's mark; 0 if something
- * else is at `at`. */
+/* Returns the offset after a tag that only contains `word`, such as "{%- endraw -%}", and sets `mark` to the mark at
+ * its end; 0 if the tag at `at` is another one. */
 static size_t behind_word(const struct graft_jinja_source *source, size_t at, const char *word, char *mark) {
     size_t n = strlen(word);
     at = skip_space(source, at + 2 + (mark_at(source, at + 2) != 0));

@@ -33,7 +33,7 @@ int graft_jinja_unexpected(struct graft_jinja_parser *parser, const char *expect
 /* Whether the next token is this operator or this name. */
 int graft_jinja_sees(const struct graft_jinja_parser *parser, const char *operator_text);
 int graft_jinja_sees_name(const struct graft_jinja_parser *parser, const char *name);
-/* The same, and consumes it if so. */
+/* Consumes the next token if it is this operator or this name. Returns whether it was. */
 int graft_jinja_take(struct graft_jinja_parser *parser, const char *operator_text);
 int graft_jinja_take_name(struct graft_jinja_parser *parser, const char *name);
 /* Consumes this operator, or records an error. */

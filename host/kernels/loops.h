@@ -49,9 +49,9 @@ struct graft_loops {
     void (*dot)(int32_t reading, const void *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
                 int64_t x_stride, int64_t tokens, float *y, int64_t y_stride, const void *next);
 
-    /* The same for bf16, with x in the order in which widening yields the columns of w: `split` writes a token's
-     * elements in that order, unchanged (GRAFT_READ_F32) or rounded (GRAFT_READ_F32_AS_BF16), padded with zeros to a
-     * multiple of GRAFT_SPLIT_COLUMNS. NULL where this is not faster. */
+    /* Like `dot`, for bf16 weights, with x in the order in which widening yields the columns of w: `split` writes a
+     * token's elements in that order, unchanged (GRAFT_READ_F32) or rounded (GRAFT_READ_F32_AS_BF16), padded with zeros
+     * to a multiple of GRAFT_SPLIT_COLUMNS. NULL where this is not faster. */
     void (*split)(int32_t reading, const float *x, int64_t columns, float *out);
     void (*dot_split)(const uint16_t *w, int64_t w_stride, int64_t rows, int64_t columns, const float *x,
                       int64_t x_stride, int64_t tokens, float *y, int64_t y_stride);

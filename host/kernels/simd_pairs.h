@@ -155,7 +155,7 @@ static void pair(int32_t reading, const void *even, const void *odd, int64_t cou
     }
 }
 
-/* Does the same as columns_softmax, in the same order. */
+/* Computes what columns_softmax does, in the same order. */
 static void columns_softmax_pairs(const float *scores, int64_t rows, int64_t columns, float *maxima, float *sum,
                                   float *factor, uint32_t *out) {
     const vf hidden = vf_set(-INFINITY);

@@ -86,10 +86,10 @@ INLINE vf dot_turn(const int32_t reading, const char *w, const float *x, const i
     return sum;
 }
 
-/* Does the same for a whole turn, while another cache line is prefetched. */
+/* Like dot_turn for one whole cache line of the row, while another cache line is prefetched. */
 INLINE vf dot_turn_ahead(const int32_t reading, const char *fetched, const char *w, const float *x, vf sum) {
     fetch_far(fetched);
-    __asm__ volatile("" ::: "memory"); /* keeps the compiler from interleaving the turns */
+    __asm__ volatile("" ::: "memory"); /* keeps the compiler from interleaving the cache lines */
     return dot_turn(reading, w, x, STREAM_TURN / graft_reading_size(reading), sum);
 }
 

@@ -11,7 +11,7 @@ INLINE void fetch_near(const void *p) {
     __builtin_prefetch(p, 0, 3);
 }
 
-/* The same into the second-level cache. */
+/* Prefetches into the second-level cache. */
 INLINE void fetch_far(const void *p) {
     __builtin_prefetch(p, 0, 2);
 }

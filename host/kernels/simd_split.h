@@ -64,7 +64,7 @@ INLINE void split_add(const uint16_t *w, int64_t step, const int rows, const flo
     }
 }
 
-/* Does the same for the last n elements. */
+/* Does the same as split_add for the last n elements of the rows. */
 INLINE void split_add_rest(const uint16_t *w, int64_t step, const int rows, int64_t n, const float *x, int64_t x_stride,
                            const int tokens, vf sums[SPLIT_ROWS][SPLIT_TOKENS]) {
     uint16_t ends[SPLIT_ROWS][SPLIT_LINE] = {{0}};

@@ -110,7 +110,7 @@ struct reading {
     double bytes;
 };
 
-/* How many earlier tokens such a token sees on average through a window, which grows until it is full. */
+/* How many earlier tokens a token of the step sees on average through a window, which grows until it is full. */
 static double mean_seen(const struct reading *reading, int64_t window) {
     const int64_t n = reading->last - reading->first + 1;
     int64_t growing = window < reading->last ? window - reading->first + 1 : n;

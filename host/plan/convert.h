@@ -61,7 +61,8 @@ int graft_conversion_values(struct conversion_site *site, struct conversion_use 
 int graft_conversion_from_parents(struct conversion_site *site, const char *name, struct graft_value_list *list,
                                   struct graft_error *error);
 
-/* Whether such a conversion makes `name` of the tensor of that name: its result is then used instead of the tensor. */
+/* Whether a conversion of a module above makes `name` from the tensor of the same name: its result is then used instead
+ * of the tensor. */
 int graft_conversion_is_changed_above(const struct conversion_site *site, const char *name);
 
 #endif

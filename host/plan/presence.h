@@ -30,7 +30,7 @@ int graft_presence_may_have(const struct graft_presence *presence, const char *n
 /* Whether a list's transforms applied to any of the checkpoint's names. */
 int graft_presence_is_changed(const struct graft_presence *presence);
 
-/* Whether such a tensor is in a missing file. */
+/* Whether a tensor that graft_presence_find would look for is in a missing file. */
 int graft_presence_is_absent(const struct graft_presence *presence, const char *path, const char *name);
 
 #endif

@@ -33,11 +33,11 @@ int graft_check_failed(const struct graft_place *place, const char *field, struc
 int graft_check_text(const struct graft_place *place, const char *field, const char *text, size_t max,
                      struct graft_error *error);
 
-/* Checks a NULL-terminated list of such strings, or NULL. */
+/* Checks a NULL-terminated list of strings, each like graft_check_text, or NULL. */
 int graft_check_names(const struct graft_place *place, const char *field, const char *const *names,
                       struct graft_error *error);
 
-/* Checks the name of a class: such a string that is also an identifier of Python. */
+/* Checks the name of a class: a string that is an identifier of Python. */
 int graft_check_class_name(const struct graft_place *place, const char *field, const char *name,
                            struct graft_error *error);
 

@@ -192,8 +192,8 @@ static int32_t count_met(const struct graft_assignment *assignment, size_t i) {
     return graft_conditions_before(graft_snapshot_rule(assignment->snapshot, i)->declared, assignment->rows[i].unmet);
 }
 
-/* The condition that keeps the plugin of rule `i` from the model: the unmet one of the plugin's first rule for such
- * models, or of a rule that meets more conditions; NULL if there is none. */
+/* The condition to report as the reason why rule `i`'s plugin does not take part: the first unmet one of the plugin's
+ * rules from `i` on, of the rule that meets most conditions. NULL if there is none. */
 static const struct graft_condition *find_unmet(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     size_t found = assignment->n;

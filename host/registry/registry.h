@@ -149,8 +149,8 @@ int graft_snapshot_resolve(const struct graft_snapshot *snapshot, const struct g
 int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct graft_module_place *place,
                             struct graft_resolution *resolution, struct graft_error *error);
 
-/* [any] Whether any replacement that can take part in such a model has conditions on tensors, so that the facts have to
- * know the tensors. */
+/* [any] Whether any replacement that can take part in a model with these facts has conditions on tensors. The facts
+ * then have to know the tensors. */
 int graft_snapshot_asks_for_tensors(const struct graft_snapshot *snapshot, const char *model_type,
                                     const struct graft_model_facts *facts);
 

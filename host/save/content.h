@@ -68,8 +68,8 @@ int graft_save_content_runtime(const struct graft_plan *plan, struct journal *st
 
 void graft_save_content_finish(struct save_content *content);
 
-/* For the files that fill a content. graft_content_init sets the sources, graft_content_source finds that of a mapped
- * or computed tensor; the others return 0, or -1 if memory ran out. */
+/* Used by the files that fill a content. graft_content_init sets the sources; graft_content_source returns the source
+ * of a mapped or computed tensor. The other functions return 0, or -1 if memory ran out. */
 int graft_content_init(const struct graft_plan *plan, struct save_content *content, struct graft_error *error);
 const struct save_source *graft_content_source(const struct save_content *content, const struct graft_plan *plan,
                                                const struct graft_tensor_view *tensor);

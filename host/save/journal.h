@@ -67,7 +67,7 @@ struct journal_class {
     const char *plugin;
 };
 
-/* The value of an option of a plugin that brought such a class. */
+/* An option's value, of a plugin that provided a class of the saved model. */
 struct journal_option {
     const char *plugin;
     const char *name;
@@ -122,8 +122,8 @@ void graft_journal_sort(struct journal *journal);
 /* Reads DIR/graft_journal.json; without one `journal` is empty. It is checked in itself only (GRAFT_ERROR_MODEL). */
 int graft_journal_read(const char *directory, struct journal *journal, struct graft_error *error);
 
-/* The journal of an open checkpoint, sorted: the stored one, and for every tensor it does not know one part of itself.
- */
+/* The journal of an open checkpoint, sorted: the stored one, and for every tensor it does not know one part of
+ * itself. */
 int graft_journal_of_checkpoint(const char *directory, const struct graft_checkpoint *checkpoint,
                                 struct journal *journal, struct graft_error *error);
 

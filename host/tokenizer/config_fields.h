@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "graft/error.h"
 
-/* [any] Whether the tokenizer or the chat template reads a field of that name with such a value. */
+/* [any] Whether the tokenizer or the chat template reads the field `name` if it has this value. */
 int graft_tokenizer_reads(const char *name, const graft_json *value);
 
 /* [load] Refuses `fix_mistral_regex` where it would change ids. `config` is tokenizer_config.json or NULL,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Classes in brackets. Oniguruma has classes in classes and their intersection, PCRE2 has not: there it becomes an
- * alternative, and a look at the same character.
+/* Translates classes in brackets to PCRE2. Classes of Oniguruma may contain classes, and be intersected, which PCRE2
+ * does not allow. A class within a class becomes an alternative, and an intersection becomes a lookahead at the same
+ * character:
  *
  *   [a[^b]]      (?:[a]|[^b])
  *   [a-z&&[^b]]  (?:(?=[a-z])[^b])
- *   [^a[^b]]     (?:(?!(?:[a]|[^b]))(?s:.))
- */
+ *   [^a[^b]]     (?:(?!(?:[a]|[^b]))(?s:.)) */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -110,7 +110,8 @@ static void *take_memory(void *data, int64_t bytes) {
     return build_of(data)->memory(build_of(data)->data, bytes);
 }
 
-/* Lends a build whose functions find the real one through `data`; the real one stays valid, the lent copy does not. */
+/* Returns a copy of the build, in memory that becomes inaccessible after `create`. Its functions find the real build,
+ * which stays valid, through `data`. */
 static const struct graft_build *lend_build(const struct graft_build *build) {
     struct graft_region *real =
         graft_crash_in_plugin() ? graft_region_make(GRAFT_REGION_OWN, "", sizeof *build, 0, 1) : NULL;

@@ -36,7 +36,7 @@ void graft_tiny_fill(float *values, int64_t count, float base, uint64_t seed);
 /* [load] Makes an adapter for the model, in its directory, if the library's plugin has classes for adapters. */
 int graft_tiny_make_adapter(struct graft_library *library, const char *directory, struct graft_error *error);
 
-/* [any] Whether the directory has such an adapter. */
+/* [any] Whether graft_tiny_make_adapter has made an adapter in the directory. */
 int graft_tiny_has_adapter(const char *directory);
 
 /* [load] graft_model_open, with the model's adapter if it has one. */

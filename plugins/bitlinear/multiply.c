@@ -11,7 +11,7 @@ enum { PANEL = 16, GRAIN = 1 << 16 };
 
 /* What is kept of a token, besides its rounded inputs. */
 struct token {
-    float factor; /* its inputs were multiplied by this; NaN: one of them is infinite or NaN */
+    float factor; /* number by which its inputs were multiplied; NaN: an input is infinite or NaN */
     int32_t sum;  /* sum of its integers; subtracted, as each code is its weight plus 1 */
 };
 

@@ -27,7 +27,7 @@ struct graft_attention {
     float clip; /* 0: none */
     /* Rotated queries are multiplied by 1 + query_gain * log(1 + (position + query_gain_from) / query_gain_period). */
     float query_gain; /* 0: none */
-    /* And by (1 + (position + query_gain_from) / query_gain_period) ** query_power. */
+    /* Queries are multiplied by (1 + (position + query_gain_from) / query_gain_period) ** query_power, too. */
     float query_power; /* 0: none */
     int64_t query_gain_period;
     int64_t query_gain_from;

@@ -25,7 +25,7 @@ const struct graft_description *graft_decoder_description(const struct graft_cla
  * D_CLASS_HEAD_NORM, D_CLASS_LAST_NORM and D_CLASS_STEP_NORM is the name of other norms' class. */
 const char *graft_decoder_class_name(const struct graft_description *description, int32_t choice);
 
-/* [any] Whether such a class can be the root of a model. */
+/* [any] Whether the class can be the root of a model. */
 int graft_decoder_is_root(const struct graft_class *cls);
 
 #endif

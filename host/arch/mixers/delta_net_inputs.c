@@ -32,7 +32,7 @@ static void ungroup(const struct graft_delta_net *self, const float *qkvz, float
     }
 }
 
-/* Does the same for b and a. */
+/* Separates one token's b and a, which are stored by heads of keys, into contiguous arrays. */
 static void ungroup_heads(const struct graft_delta_net *self, const float *ba, float *b, float *a) {
     const int64_t shared = self->value_heads / self->key_heads;
     for (int64_t h = 0; h < self->key_heads; h++, ba += 2 * shared) {

@@ -34,7 +34,8 @@ struct graft_inspected_classes {
     size_t n_families;
 };
 
-/* Does the same for one of `classes`, but returns 0 if only families that the replacement excludes declare it. */
+/* Whether the key of a replacement matches a class of `classes` that some family declares which the replacement does
+ * not exclude. */
 int graft_inspect_reaches(const struct graft_replacement *replacement, const struct graft_inspected_classes *classes,
                           const struct graft_class *cls);
 

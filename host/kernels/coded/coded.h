@@ -20,7 +20,7 @@ struct graft_coded_loops;
 struct graft_coded {
     const struct graft_coded_loops *loops; /* the loops for this processor and these codes */
     int64_t columns;                       /* columns of the weight, which are inputs */
-    int64_t first;                         /* the stored row of row 0 */
+    int64_t first;                         /* index of the first stored row */
     int64_t step;                          /* stored rows from one row to the next */
     int64_t x_stride;                      /* floats from token to token */
     int64_t y_stride;                      /* likewise */
@@ -71,7 +71,7 @@ struct graft_coded_loops {
     void (*turn)(const struct graft_coded *self, const struct graft_transposed_portion *portion);
     /* For many tokens, with inputs rounded to 16 bits; of size 0 if it is not faster than the host's other products. */
     const struct graft_coded_prepared *many;
-    /* The same with inputs rounded to 8 bits, for weights that allow it (input_bits). */
+    /* Like `many`, with inputs rounded to 8 bits, for weights that allow it (input_bits). */
     const struct graft_coded_prepared *bytes;
 };
 

@@ -323,7 +323,8 @@ GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const str
     }
 }
 
-/* [any] Does the same for zero points that are stored as numbers, in one block for all rows. */
+/* [any] out [n] = a row's zero points from group `group` on, followed by zeros up to a whole vector, if they are stored
+ * as numbers in one block for all rows. */
 GRAFT_ROW_INLINE void graft_row_zero_numbers(const struct graft_coded *self, const struct graft_row *row, int64_t group,
                                              int64_t n, float *out) {
     const int64_t first = row->stored * self->groups + group, size = graft_row_scale_size(self->zero_dtype);

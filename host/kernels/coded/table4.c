@@ -130,7 +130,7 @@ GRAFT_ROW_INLINE void multiply(const struct tile *tile, const float *numbers, co
     }
 }
 
-/* Does the same with a constant number of groups. */
+/* Like the function above, with a constant number of groups. */
 GRAFT_ROW_INLINE void multiply_tile(const struct tile *tile, const float *numbers, const int n_rows, const int n_tokens,
                                     const int is_near, float *y) {
     const int64_t group = tile->self->group_size;

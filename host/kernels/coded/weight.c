@@ -52,7 +52,7 @@ static int is_strips(const struct graft_codec *codec) {
     return codec->layout == GRAFT_CODED_STRIPS || codec->layout == GRAFT_CODED_STRIPS_UPWARDS;
 }
 
-/* Whether codes with these bits can be rearranged from such a layout. */
+/* Whether codes of this layout and number of bits can be rearranged. */
 static int is_arranged(const struct graft_codec *codec) {
     switch (codec->layout) {
     case GRAFT_CODED_COLUMN_WORDS:

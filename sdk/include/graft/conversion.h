@@ -46,8 +46,8 @@ enum {
     GRAFT_OP_PERMUTE_FOR_ROPE = 10,
     GRAFT_OP_CUSTOM = 11, /* the plugin's own operation `custom` */
     /* each: divides `dim` into `of` equal pieces, and keeps `length` of them from number `begin` on; if `of` is 0,
-       pieces are single indices. With `parts` it does so in each part. What is dropped counts as another process's, and
-       a save in the original layout takes it from the files */
+       pieces are single indices. With `parts` it does so in each part. The other pieces are taken to belong to other
+       processes: saving in the original layout copies them from the files */
     GRAFT_OP_SLICE = 12,
     /* From several sources to several targets. Divides the values of each `*` source into as many consecutive groups as
        there are targets, of equal size (the last may be smaller). Target i: group i of each source is stacked along a

@@ -124,15 +124,16 @@ int graft_library_register_plugin(struct graft_library *library, const struct gr
 int graft_library_add_attention(struct graft_library *library, const struct graft_attention_implementation *attention,
                                 struct graft_error *error);
 
-/* The same for experts. */
+/* Adds an experts implementation to choose by name, as graft_library_add_attention does. */
 int graft_library_add_experts(struct graft_library *library, const struct graft_experts_implementation *experts,
                               struct graft_error *error);
 
-/* The same for a kernel; those of one name, for several classes, are used together. */
+/* Adds a kernel, as graft_library_add_attention does. Kernels of one name, for several classes, are used together. */
 int graft_library_add_kernel(struct graft_library *library, const struct graft_kernel_override *kernel,
                              struct graft_error *error);
 
-/* The same for a logits processor, which struct graft_generation names. Models that are open already do not have it. */
+/* Adds a logits processor, which struct graft_generation names, as graft_library_add_attention does. Models that are
+ * open already do not have it. */
 int graft_library_add_logits_processor(struct graft_library *library, const struct graft_logits_processor *processor,
                                        struct graft_error *error);
 
