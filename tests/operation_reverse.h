@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way back of an operation as transformers has it. The host saves by a journal of what it loaded instead. */
+/* Reverses operations as transformers does. The host does not: it saves by a journal of what it loaded. */
 #ifndef GRAFT_TEST_OPERATION_REVERSE_H
 #define GRAFT_TEST_OPERATION_REVERSE_H
 
 #include "graft/conversion.h"
 #include "value/operations.h"
 
-/* The operation that undoes another: the chain backwards, each reversed, from targets to sources. A Concatenate
- * is undone by a Split, whose sizes are the sources' own. A custom operation is returned as it is. */
+/* The operation that undoes another one: the chain backwards, each step reversed, from targets to sources. A
+ * Concatenate is undone by a Split with the sources' sizes. A custom operation is returned unchanged. */
 static inline struct graft_operation operation_reverse(const struct graft_operation *operation) {
     static const int32_t reverses[] = {
         [GRAFT_OP_CONCATENATE] = GRAFT_OP_SPLIT,
@@ -26,7 +26,7 @@ static inline struct graft_operation operation_reverse(const struct graft_operat
         reverse.kind = reverses[operation->kind];
     }
     if (operation->kind == GRAFT_OP_CONCATENATE && operation->num_shards_attribute != NULL) {
-        reverse.kind = GRAFT_OP_CHUNK; /* into as many tensors of one name as the config says */
+        reverse.kind = GRAFT_OP_CHUNK; /* as many tensors of one name as the config says */
     }
     reverse.inverse = !operation->inverse;
     return reverse;

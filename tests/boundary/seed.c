@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For LD_PRELOAD: jansson's tables get a fixed seed in place of a random one, which decides how long looking names up
- * takes. So instructions are the same in each run. */
+/* For LD_PRELOAD: gives jansson's hash tables a fixed seed instead of a random one. The seed affects how long look-ups
+ * take, so with it each run executes the same number of instructions. */
 #include <jansson.h>
 
 __attribute__((constructor)) static void set_seed(void) {

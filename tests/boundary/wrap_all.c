@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin that wraps every class of the families that boundary.sh runs, and only calls the original, by the optional
- * slots as well: what is between the two is what crossing to a plugin costs. */
+/* A plugin that wraps every class of the families that boundary.sh runs and only calls the original, also by the
+ * optional slots. The difference in instructions is the cost of crossing to a plugin. */
 #include "graft/activation.h"
 #include "graft/attention.h"
 #include "graft/base_model.h"
@@ -15,7 +15,7 @@
 #include "graft/rotary.h"
 #include "graft/router.h"
 
-/* `self` is the original's module, as there is no `create`. */
+/* `self` is the original's module, because the class has no `create`. */
 #define WRAPPER(ID, role, ...)                                                                                   \
     static int role##_forward(void *self, const struct graft_call *call, const struct graft_##role##_args *args, \
                               struct graft_error *error) {                                                       \
@@ -36,7 +36,7 @@ static int32_t as_product(void *self, const struct graft_linear_args *args, stru
 static int32_t as_kernel(void *self) {
     const struct graft_module *super = self;
     const struct graft_activation *vtable = super->forward;
-    return vtable->as_kernel(super->instance); /* the host's own has it */
+    return vtable->as_kernel(super->instance); /* only if the original has the slot */
 }
 
 WRAPPER(ACTIVATION, activation, .as_kernel = as_kernel)

@@ -9,8 +9,8 @@
 #include "graft/mlp.h"
 #include "owed_args.h"
 
-/* What of `name` is below a module: the child it is in, or "" for a parameter of the module itself. A number belongs to
- * the name before it, as lists have it. Returns 0 when the name is not below. */
+/* The next component of `name` below a module: the child that contains it, or "" for a parameter of the module itself.
+ * A number belongs to the name before it, as in lists. Returns 0 if `name` is not below the module. */
 static int child_of(const char *path, const char *name, char child[CASE_PATH]) {
     size_t length = strlen(path);
     if (length > 0 && (strncmp(name, path, length) != 0 || name[length] != '.')) {
@@ -80,7 +80,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     return status;
 }
 
-/* A class for a module, and for those below it. */
+/* Makes a class for a module, and for the modules below it. */
 static int add_module(struct case_tree *made, const char *path, struct graft_error *error) {
     void *iterator = NULL;
     const char *name;

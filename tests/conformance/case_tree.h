@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model that has the parameters a case names, and nothing else: a class for each module. */
+/* A model with exactly the parameters that a case names: a class for each module. */
 #ifndef GRAFT_TEST_CONFORMANCE_CASE_TREE_H
 #define GRAFT_TEST_CONFORMANCE_CASE_TREE_H
 
@@ -24,7 +24,7 @@ struct case_tree {
     struct graft_tree *tree;
 };
 
-/* Returns a status. Also on failure the caller finishes it. */
+/* Returns a status. The caller finishes the tree, also on failure. */
 int case_tree_init(struct case_tree *made, const graft_json *params, struct graft_error *error);
 void case_tree_finish(struct case_tree *made);
 

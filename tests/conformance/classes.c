@@ -49,7 +49,7 @@ int world_add(struct world *world, const char *name, const char *plugin) {
                : -1;
 }
 
-/* Bytes that are no class, where a class is expected. */
+/* Bytes that are no class, to pass where a class is expected. */
 union impostor {
     struct graft_class cls;
     struct graft_module instance;

@@ -23,7 +23,7 @@ static void write(struct reader *reader, const char *text, size_t skip) {
     reader->reading = READ_OTHERWISE;
 }
 
-/* \Q...\E: as it stands. */
+/* \Q...\E: copied literally. */
 static void read_quoted(struct reader *reader) {
     write(reader, "", 2);
     while (*reader->at != '\0' && strncmp(reader->at, "\\E", 2) != 0) {
@@ -53,7 +53,7 @@ static void read_escape(struct reader *reader) {
     }
 }
 
-/* (?<=A|B): one lookbehind for each. */
+/* (?<=A|B): one lookbehind for each alternative. */
 static void read_lookbehind(struct reader *reader, const char *bar, const char *end) {
     write(reader, "(?:(?<=", 0);
     graft_text_add(reader->plain, reader->at + 4, (size_t)(bar - reader->at - 4));
@@ -83,7 +83,7 @@ static void read_group(struct reader *reader) {
     }
 }
 
-/* [:upper:] inside of a set. */
+/* [:upper:] inside a set. */
 static int read_posix_class(struct reader *reader) {
     static const char *const classes[][2] = {{"[:upper:]", "\\p{Lu}"}, {"[:lower:]", "\\p{Ll}"},
                                              {"[:alpha:]", "\\p{L}"},  {"[:digit:]", "\\p{Nd}"},
@@ -97,7 +97,7 @@ static int read_posix_class(struct reader *reader) {
     return 0;
 }
 
-/* PCRE2 takes {,n} for a repetition from version 10.43 on, and for itself before. */
+/* PCRE2 reads {,n} as a repetition from version 10.43 on, and as literal text before. */
 static int open_bound_repeats(void) {
     struct graft_regex *regex = NULL;
     struct graft_regex_match match;

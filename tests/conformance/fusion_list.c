@@ -59,7 +59,7 @@ static graft_json *transform_json(const struct graft_weight_transform *transform
     return object;
 }
 
-/* Compares, and frees what we have. */
+/* Compares the list with the expected one, and frees it. */
 static enum verdict compare(graft_json *ours_take, const graft_json *expected, struct graft_text *why) {
     char *text = graft_json_dump(ours_take, 0);
     enum verdict verdict = same_json(ours_take, expected) ? PASSED : fail(why, "got %s", text != NULL ? text : "?");
@@ -77,7 +77,7 @@ enum verdict compare_transforms(const struct graft_weight_transform *transforms,
     return compare(array, expected, why);
 }
 
-/* Patterns ready to match, in both directions. */
+/* Compiles patterns, for both directions. */
 static graft_json *reverse_json(const struct graft_weight_transform *transform) {
     struct key_transform *forward = NULL;
     struct key_transform *back = NULL;

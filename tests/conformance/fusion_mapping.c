@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fusion_mapping.json: what a fusion_config asks for, what can be fused, and the transforms that come with it. */
+/* fusion_mapping.json: requests of a fusion_config, modules that can be fused, and the transforms of a fusion. */
 #include "fusion_mapping.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ struct graft_registry *family_registry(void) {
     return registry;
 }
 
-/* The kind of an error, by the words of its message. */
+/* The kind of an error, recognised by words of its message. */
 static const char *kind_of(const struct graft_error *error) {
     static const char *const kinds[][2] = {
         {"there is no fusion family", "unknown_fusion"},
@@ -35,7 +35,7 @@ static const char *kind_of(const struct graft_error *error) {
     return "other";
 }
 
-/* Whether a failure was expected, and of this kind. */
+/* Whether a failure of this kind was expected. */
 static enum verdict judge_error(const graft_json *row, const struct graft_error *error, struct graft_text *why) {
     const char *expected = text_at(graft_json_get(row, "error"), "kind");
     return strcmp(kind_of(error), expected) == 0
@@ -73,7 +73,7 @@ static enum verdict judge_request(const graft_json *row, struct graft_text *why)
     return verdict;
 }
 
-/* The case's proj in a module at a path that the family looks at: {"patch_embed": ["Module", proj]}. */
+/* Places the case's `proj` in a module at a path that the family examines: {"patch_embed": ["Module", proj]}. */
 static graft_json *one_module(const graft_json *proj) {
     char *text = graft_json_dump(proj, 0);
     char *all = text != NULL ? graft_format("{\"patch_embed\": [\"Module\", %s]}", text) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models made up for a case of fusion_mapping.json: modules at given paths, each with a `proj` of some kind. */
+/* Models invented for a case of fusion_mapping.json: modules at given paths, each with a `proj` of some kind. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static int describe_attributes(const graft_json *proj, const struct graft_sink *
     return status;
 }
 
-/* The kernel's sizes behind [out_channels, in_channels / groups]; a Linear has none. */
+/* Describes the kernel's sizes, which follow [out_channels, in_channels / groups]; a Linear has none. */
 static int describe_proj(const struct graft_class *cls, const struct graft_config *config,
                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const graft_json *proj = cls->data;
@@ -56,7 +56,7 @@ static int describe_proj(const struct graft_class *cls, const struct graft_confi
 
 /* --- The module that holds it, and the model --- */
 
-/* Interfaces of other layers than a Conv3d's: any but that one. */
+/* Interfaces of layers that are no Conv3d. */
 static const char *interface_of(const graft_json *proj) {
     return strcmp(text_at(proj, "kind"), "Conv3d") == 0 ? GRAFT_INTERFACE_CONV3D : GRAFT_INTERFACE_LINEAR;
 }
@@ -88,7 +88,7 @@ static int describe_model(const struct graft_class *cls, const struct graft_conf
     return status;
 }
 
-/* Classes are known by name: one for the module and one for its proj. */
+/* Classes are looked up by name: one for the module and one for its proj. */
 static char proj_names[4 * MAX_MODULES][MAX_MODULE_NAME];
 static struct graft_class proj_classes[4 * MAX_MODULES];
 static size_t n_proj;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * fusion_mapping.json, type `register`: registry calls, and what the mapping and the model type's list hold after each.
- *
- * By docs/deviations.md a call that fails changes nothing: what a recorded step says of patches after one is no longer
- * ours, and we are held to what stood before, until a call settles the matter.
- */
+/* fusion_mapping.json, type `register`: sequences of registry calls, and the mapping and the model type's list after
+ * each. By docs/deviations.md a failing call changes nothing. Where transformers registers patches in a failing call,
+ * the recorded state no longer applies: until a later call makes both equal again, the state before the failure is
+ * expected. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,11 +28,11 @@ struct play {
     struct graft_class patches[MAX_PATCHES]; /* replacements that the case registers itself */
     size_t n_patches;
     graft_json *nothing;
-    const graft_json *mapping; /* expected: as recorded, or what stood before */
-    int held;                  /* the recorded mapping is not ours any more */
+    const graft_json *mapping; /* expected state: the recorded one, or that before a failed call */
+    int held;                  /* the recorded mapping does not apply any more */
 };
 
-/* The kind of an error, by the words of its message. */
+/* The kind of an error, recognised by words of its message. */
 static const char *kind_of(const struct graft_error *error) {
     static const char *const kinds[][2] = {{"is already registered", "already_registered"},
                                            {"conversions with that name are already registered", "already_registered"},
@@ -48,7 +46,7 @@ static const char *kind_of(const struct graft_error *error) {
     return "other";
 }
 
-/* The sizes that a config has in the cases where a step does not say others. */
+/* The config's sizes in cases whose steps give no others. */
 static graft_json *make_config(const graft_json *step) {
     static const char *const fields[] = {"in_channels", "patch_size", "temporal_patch_size"};
     static const int64_t defaults[] = {3, 2, 2};
@@ -81,7 +79,7 @@ static int call_fusion(struct play *play, const graft_json *step, struct graft_e
     return status;
 }
 
-/* Each with a single converter. */
+/* Lists with a single converter each. */
 static int call_conversion(struct play *play, const graft_json *step, struct graft_error *error) {
     struct case_transform read;
     const graft_json *row = graft_json_at(graft_json_get(step, "transforms"), 0);
@@ -136,7 +134,7 @@ static int call(struct play *play, const graft_json *step, struct graft_error *e
     return graft_registry_clear(play->registry, error);
 }
 
-/* What the mapping has to hold after a step. */
+/* Checks the mapping after a step. */
 static void expect_mapping(struct play *play, const graft_json *step) {
     const graft_json *recorded = graft_json_get(step, "patches");
     int is_fusion = strcmp(text_at(step, "op"), "register_fusion") == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of cases through lists of transforms. */
+/* Runs names of cases through lists of transforms. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,7 +16,7 @@ static int same_text(const char *text, const graft_json *recorded) {
     return text == NULL ? other == NULL : other != NULL && strcmp(text, other) == 0;
 }
 
-/* With the base prefix added or taken away. */
+/* Adds or removes the base prefix. */
 static int adjust(const struct case_names *names, char **name) {
     char spelled[GRAFT_NAME_BYTES];
     if (names->prefix == NULL || names->keys == NULL ||
@@ -28,8 +28,8 @@ static int adjust(const struct case_names *names, char **name) {
     return *name != NULL ? 0 : -1;
 }
 
-/* Whether `theirs` comes of reading the prefix as a regular expression: it, and any one character, are taken away, or
- * an empty one is put before a dot. Ours is the name as it was. */
+/* Whether the reference read the prefix as a regular expression: it removes the prefix with any one character behind
+ * it, or puts an empty prefix before a dot. We leave such a name unchanged. */
 static int is_prefix_slip(const struct case_names *names, const char *ours, const char *theirs) {
     size_t length = names->prefix != NULL ? strlen(names->prefix) : 0;
     if (names->prefix == NULL || case_holds((void *)(uintptr_t)names->keys, ours)) {
@@ -41,7 +41,7 @@ static int is_prefix_slip(const struct case_names *names, const char *ours, cons
     return took || put;
 }
 
-/* The name if the one transform of a case's list replaced what it found where that text first stands. */
+/* The name after the case's only transform replaced the first occurrence of the matched text. */
 static char *replaced_at_first(const struct case_names *names, const char *key) {
     const struct key_transform *only = names->list->n == 1 ? names->list->items[0] : NULL;
     struct graft_regex_match groups[64];
@@ -63,8 +63,8 @@ static char *replaced_at_first(const struct case_names *names, const char *key) 
     return name;
 }
 
-/* By a rule over the case: why the reference's name is not ours; NULL when they have to be the same. `plain` is the
- * name before the base prefix is looked at. */
+/* Why the reference's name may differ from ours, by a rule over the case; NULL: they have to be equal. `plain` is the
+ * name before the base prefix is handled. */
 static const char *deviation(const struct case_names *names, const char *key, const char *plain, const char *theirs) {
     char *at_first = replaced_at_first(names, key);
     int is_at_first = at_first != NULL && strcmp(at_first, theirs) == 0;
@@ -74,7 +74,7 @@ static const char *deviation(const struct case_names *names, const char *key, co
                                                   : NULL;
 }
 
-/* The name after the prefix was looked at: the recorded one, or ours, which differs from it. */
+/* The name after the prefix was handled: the recorded one, or ours if it may differ. */
 static void compare_adjusted(const struct case_names *names, const char *key, char **name, const char *theirs,
                              struct graft_text *deviations, struct graft_text *why) {
     const char *reason = deviation(names, key, *name, theirs);

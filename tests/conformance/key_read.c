@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Transforms of cases, and what became of their patterns. */
+/* Reads transforms of cases, and their patterns after compilation. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,14 +7,14 @@
 #include "names/legacy.h"
 #include "names/transform_read.h"
 
-/* Fields of cases that no transform has as its own. */
+/* Fields that cases have in addition to those of transforms. */
 static int is_extra(const char *kind, const char *key) {
     int of_pattern = strcmp(key, "source_patterns") == 0 || strcmp(key, "target_patterns") == 0;
     return (strcmp(kind, "prefix_change") == 0 && of_pattern) || strcmp(key, "forward") == 0 ||
            strcmp(key, "reverse") == 0;
 }
 
-/* The same without those. */
+/* A copy of the object without these fields. */
 static graft_json *plain_transform(const graft_json *transform, enum case_form form) {
     graft_json *plain = graft_json_new_object();
     void *iterator = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* key_renaming.json: tables of transforms, and names through them in both directions. */
+/* key_renaming.json: tables of transforms, and names that they rename in both directions. */
 #include "key_renaming.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "value/operations.h"
 
-/* Operations on the way back. Concatenate is undone by Split with us, by Chunk in the reference. */
+/* Operations of reversed transforms. A Concatenate is undone by a Split here, by a Chunk in the reference. */
 static void compare_operations(const struct key_transform *reverse, const graft_json *recorded,
                                struct graft_text *deviations, struct graft_text *why) {
     const graft_json *operations = graft_json_get(recorded, "operations");
@@ -50,8 +50,8 @@ static void compare_forward(const struct key_list *list, const graft_json *trans
     }
 }
 
-/* Whether the sources given are what the way back makes of the ready ones: there a reference that reversed the list
- * before had changed it. */
+/* Whether the given sources are those that reversing makes of compiled ones: the reference had changed the list by
+ * reversing it before. */
 static int was_reversed_before(const struct key_list *ready, const graft_json *transforms) {
     int so = 1;
     for (size_t i = 0; i < ready->n && so; i++) {
@@ -67,7 +67,7 @@ static int was_reversed_before(const struct key_list *ready, const graft_json *t
     return so;
 }
 
-/* Makes the list of a table, and holds its patterns against those recorded. */
+/* Builds the list of a table, and compares its patterns with the recorded ones. */
 static void make_table(const graft_json *transforms, struct key_list *list, struct graft_text *deviations,
                        struct graft_text *why) {
     struct graft_error error = graft_error_none();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way back as transformers has it: of one transform, of a list, and of names through it. The host needs none: it
+/* Reverses as transformers does: a transform, a list, and the renaming of names. The host does not need this, since it
  * saves by a journal of what it loaded. */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int compare_pairs(const void *left, const void *right) {
     return order != 0 ? order : strcmp(a->target, b->target);
 }
 
-/* Pairs are sorted anew: what puts the group in force must come first in a checkpoint's order, too. */
+/* Pairs are sorted again: the group that matched must come first in a checkpoint's order, too. */
 static int reverse_pairs(struct graft_weight_transform *reverse, const char **room) {
     size_t n = (size_t)reverse->n_sources;
     struct pair *pairs = graft_alloc(n, sizeof *pairs);
@@ -94,7 +94,7 @@ int case_list_reverse(const struct key_list *list, int prefix_changes, struct ke
     return status;
 }
 
-/* Applies the transforms that are converters, or that are not; only the first converter that matches. */
+/* Applies either the converters or the other transforms; of the converters only the first that matches. */
 static int apply_kind(const struct key_list *list, struct key_state *states, int converters, struct key_result *result,
                       struct graft_error *error) {
     int status = GRAFT_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* load_report.json: what is said of model directories whose tensors do not fit. */
+/* load_report.json: messages about model directories whose tensors do not fit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct report {
     struct graft_text *deviations;
 };
 
-/* Whether some list of experts has an index that is not there: the tensors' names say so. */
+/* Whether the tensors' names show that some list of experts lacks an index. */
 static int has_gap(const graft_json *row) {
     void *iterator = NULL;
     const char *file;
@@ -45,7 +45,7 @@ static const char *error_kind(const struct report *report) {
     return text_at(graft_json_get(report->load, "error"), "kind");
 }
 
-/* How often a tensor is in the files of a case. */
+/* How many files of a case contain the tensor. */
 static size_t count_files(const graft_json *row, const char *tensor) {
     void *iterator = NULL;
     const char *file;
@@ -72,7 +72,7 @@ static int has_tensor_twice(const graft_json *row) {
     return 0;
 }
 
-/* The index of a case's directory names a tensor that is in no file, or one in a file that it does not name. */
+/* Whether the index names a tensor that no file has, or lacks a tensor of a file. */
 static int has_wrong_index(const struct report *report, const char *message) {
     const graft_json *missing = graft_json_get(report->load, "missing");
     for (size_t i = 0; i < graft_json_size(missing); i++) {
@@ -85,7 +85,7 @@ static int has_wrong_index(const struct report *report, const char *message) {
     return 0;
 }
 
-/* The directory is refused as a whole. */
+/* Whether the whole directory is refused. */
 static void judge_refusal(const struct report *report, const struct graft_error *error, struct graft_text *why) {
     const char *kind = error_kind(report);
     if (strcmp(kind, "file_not_found") == 0 || strcmp(kind, "bad_safetensors") == 0 ||
@@ -188,7 +188,7 @@ static void compare_binding(const struct report *report, const struct graft_bind
     }
 }
 
-/* Whether the reference leaves over the head alone, because it was asked for the model without one. */
+/* Whether the reference reports only the head as unused, since the model without a head was requested. */
 static int only_the_head_is_unexpected(const struct report *report) {
     static const char head[] = "lm_head.";
     const graft_json *names = graft_json_get(report->load, "unexpected");
@@ -215,7 +215,7 @@ static void compare_unexpected(const struct report *report, struct graft_text *w
     }
 }
 
-/* Tied weights: together when the checkpoint has one of them, or the same for both. */
+/* Checks tied weights: they are one tensor if the checkpoint has one of them, or the same bytes for both. */
 static void compare_ties(const struct report *report, struct graft_text *why) {
     const struct graft_plan *plan = report->model->plan;
     const graft_json *warnings = graft_json_get(report->load, "warnings");

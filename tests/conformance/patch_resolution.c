@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* patch_resolution.json, type `resolution`: what each class name stands for under a mapping. */
+/* patch_resolution.json, type `resolution`: the class that each name resolves to under a mapping. */
 #include "patch_resolution.h"
 
 #include <string.h>
@@ -11,12 +11,12 @@
 
 enum { MAX_KEYS = 16 };
 
-/* What is expected of one case: as recorded, or by the dialect's rule. */
+/* The expected result of one case: the recorded one, or that of the dialect's rule. */
 struct expectation {
     const graft_json *row;
     int by_rule;
     const char *keys[MAX_KEYS];
-    struct graft_regex *plain[MAX_KEYS]; /* by rule: the key as PCRE2 reads it; NULL when it refuses it */
+    struct graft_regex *plain[MAX_KEYS]; /* by rule: the key as PCRE2 reads it; NULL if PCRE2 refuses it */
     int warned[MAX_KEYS];
     size_t n;
 };
@@ -72,8 +72,8 @@ static void expectation_finish(struct expectation *expected) {
     }
 }
 
-/* The replacement, or NULL. By rule: exact names, then the first pattern found; refused ones on the way are warnings.
- */
+/* The replacement, or NULL. By rule: exact names come first, then the first pattern that matches; refused patterns
+ * before it become warnings. */
 static const char *expected_for(struct expectation *expected, const char *name) {
     struct graft_regex_match match;
     if (!expected->by_rule) {
@@ -94,7 +94,7 @@ static const char *expected_for(struct expectation *expected, const char *name) 
     return NULL;
 }
 
-/* Whether the rule's result is the recorded one after all, so far. */
+/* Whether the rule's results so far equal the recorded ones after all. */
 static int as_recorded(const struct expectation *expected, const char *name, const char *replacement) {
     const char *recorded = graft_json_string(graft_json_get(graft_json_get(expected->row, "expected"), name), NULL);
     return recorded == NULL ? replacement == NULL : replacement != NULL && strcmp(recorded, replacement) == 0;

@@ -8,7 +8,7 @@
 /* One mapping, many class names: patch_resolution.c. */
 enum verdict resolution_judge(const graft_json *row, struct graft_text *why);
 
-/* Registry calls one after the other: patch_sequence.c. */
+/* Sequences of registry calls: patch_sequence.c. */
 enum verdict sequence_judge(const graft_json *row, struct graft_text *why);
 
 #endif

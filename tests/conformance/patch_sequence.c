@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * patch_resolution.json, type `sequence`: registry calls, and what the registry and the names stand for after each.
- *
- * Two rules of docs/deviations.md: a call that fails changes nothing, and a scope left by an error is left. What a
- * recorded step says after transformers went the other way is no longer ours; until a call settles the matter, what we
- * are held to is what stood before. A third: classes that are no modules are out of reach.
- */
+/* patch_resolution.json, type `sequence`: registry calls, and the registry and the meaning of names after each. Rules
+ * of docs/deviations.md apply: a failing call changes nothing, and a scope that is left by an error is left. Where
+ * transformers does otherwise the recorded state no longer applies: until a later call makes both equal again, the
+ * state before is expected. Also, classes that are no modules cannot be replaced. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,13 +20,13 @@ struct play {
     struct graft_text *why;
     struct graft_text deviations;
     struct graft_scope *scopes[MAX_SCOPES];
-    const graft_json *before[MAX_SCOPES]; /* what names stood for when the scope was entered */
+    const graft_json *before[MAX_SCOPES]; /* the meaning of names when the scope was entered */
     size_t n_scopes;
     graft_json *nothing;        /* the registry before the first step */
-    graft_json *untouched;      /* what the names stand for then */
-    const graft_json *registry; /* expected: as recorded, or what stood before */
+    graft_json *untouched;      /* the meaning of names at that time */
+    const graft_json *registry; /* expected state: the recorded one, or that before a failed call */
     const graft_json *visible;
-    int registry_held; /* the recorded registry is not ours any more */
+    int registry_held; /* the recorded registry does not apply any more */
     int visible_held;
 };
 
@@ -37,7 +34,7 @@ static const char *string_at(const graft_json *array, size_t i) {
     return graft_json_string(graft_json_at(array, i), NULL);
 }
 
-/* The kind of an error, by the words of its message. */
+/* The kind of an error, recognised by words of its message. */
 static const char *kind_of(const struct graft_error *error) {
     static const char *const kinds[][2] = {{"is already registered", "already_registered"},
                                            {"is not registered", "not_registered"},
@@ -93,7 +90,7 @@ static int call_enter(struct play *play, struct graft_error *error) {
     return graft_registry_enter(play->world.registry, &play->scopes[play->n_scopes++], error);
 }
 
-/* The innermost scope. An error that the caller has is still its own afterwards. */
+/* Leaves the innermost scope. The caller's error stays the caller's. */
 static void call_leave(struct play *play, const graft_json *step) {
     struct graft_error error = graft_error_none();
     (void)graft_error_set(&error, GRAFT_ERROR_IO, "caller", "raised inside the block");
@@ -129,7 +126,7 @@ static int call(struct play *play, const graft_json *step, struct graft_error *e
     return GRAFT_OK;
 }
 
-/* What the registry has to hold after a step. */
+/* Checks the registry after a step. */
 static void expect_registry(struct play *play, const graft_json *step) {
     const char *op = text_at(step, "op");
     const graft_json *recorded = graft_json_get(step, "registry");
@@ -146,7 +143,7 @@ static void expect_registry(struct play *play, const graft_json *step) {
     play->registry = play->registry_held ? play->registry : recorded;
 }
 
-/* What the names have to stand for after a step. */
+/* Checks the meaning of the names after a step. */
 static void expect_visible(struct play *play, const graft_json *step) {
     const char *op = text_at(step, "op");
     const graft_json *recorded = graft_json_get(step, "visible");
@@ -185,7 +182,7 @@ static void compare_registry(struct play *play, size_t number) {
     graft_patches_free(patches);
 }
 
-/* Names that the registry knows no class of stand for what they are, whatever is registered. */
+/* Names without a class in the registry keep their meaning, whatever is registered. */
 static void compare_untouched(struct play *play, const char *list, const char *role) {
     const graft_json *names = graft_json_get(play->row, list);
     for (size_t i = 0; i < graft_json_size(names); i++) {
@@ -236,7 +233,7 @@ static void run_step(struct play *play, const graft_json *step, size_t number) {
     compare_untouched(play, "non_classes", "not_a_class");
 }
 
-/* What the names of a list stand for; with `add` classes are made for them, of the library or of `plugin`. */
+/* Collects the meaning of a list's names; with `add` also makes classes for them, of the library or of `plugin`. */
 static void set_up_list(struct play *play, const char *list, const char *role, int add, const char *plugin) {
     const graft_json *names = graft_json_get(play->row, list);
     for (size_t i = 0; i < graft_json_size(names); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conformance FILE.json...: runs the cases of each file by the schema that knows them. A FILE.safetensors beside it
- * holds the tensors that its cases name. */
+/* conformance FILE.json...: runs the cases of each file with the schema that knows them. FILE.safetensors, if present,
+ * holds the tensors that the cases name. */
 #include "runner.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weight_transforms.json, type `convert`: one converter, forward and back. */
+/* weight_transforms.json, type `convert`: one converter, forward and reversed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #include "tensors.h"
 #include "weight_transforms.h"
 
-/* One direction of a case: names of targets are what shapes are asked for. */
+/* One direction of a case. */
 struct direction {
     const graft_json *row;
     const struct case_transform *transform;
-    int back; /* from targets to sources: shapes are those of the inputs */
+    int back; /* from targets to sources: the shapes are those of the inputs */
 };
 
 /* `layer_name` with the first target's pattern replaced by another, and its `*` by an index (-1: left). */
@@ -107,8 +107,8 @@ static int gather(const struct direction *direction, struct graft_value_list *li
     return 0;
 }
 
-/* By the case's content: why our result is an error where the reference has one of its own making; GRAFT_FAULT_NONE
- * when it is not. */
+/* The fault for which we refuse what the reference converts in a way of its own, judged by the case's content;
+ * GRAFT_FAULT_NONE if there is none. */
 static enum graft_operation_fault deviation(const struct direction *direction) {
     const struct case_transform *transform = direction->transform;
     const struct graft_operation *first = &transform->operations[0];
@@ -151,7 +151,7 @@ static void compare_outputs(const struct direction *direction, const struct graf
     }
 }
 
-/* The way back leads to the inputs, whatever the reference makes of it. */
+/* Reversing gives the inputs again, whatever the reference makes of it. */
 static void compare_back(const struct direction *direction, const struct graft_value_list *lists, size_t n,
                          struct graft_text *why, int *differs) {
     const graft_json *recorded = graft_json_get(direction->row, "reverse_outputs");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weight_transforms.json, type `load`: a checkpoint through a list of transforms into a model, and saved again. */
+/* weight_transforms.json, type `load`: a checkpoint that is loaded through a list of transforms, and saved again. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@
 
 enum { MAX_TENSORS = 64 };
 
-/* The checkpoint of a case, as a file. */
+/* Writes the checkpoint of a case to a file. */
 static int write_checkpoint(const graft_json *row, const char *folder, struct graft_error *error) {
     struct graft_tensor_view views[MAX_TENSORS];
     void *iterator = NULL;
@@ -55,7 +55,7 @@ static int is_mismatched(const graft_json *row, const char *name) {
     return 0;
 }
 
-/* A parameter that was found: as recorded, or in the checkpoint's own type. */
+/* Compares a parameter that was found: it has the recorded type, or that of the checkpoint. */
 static void compare_found(const struct load_case *run, const struct graft_binding *binding, const char *type,
                           struct graft_text *why) {
     const char *name = binding->parameter->name;
@@ -153,7 +153,7 @@ static void compare_saved(const struct load_case *run, const char *output, struc
     graft_safetensors_close(file);
 }
 
-/* What can be run is saved as it was; what cannot is refused, where the reference writes zeros. */
+/* A model that can be run is saved as it was. Another one is refused, where the reference writes zeros. */
 static void save_again(const struct load_case *run, struct graft_tree *tree, const char *folder,
                        struct graft_text *why) {
     static const struct graft_save_options options = {.struct_size = sizeof options};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the units for cases of type `load` share. */
+/* Shared by the files for cases of type `load`. */
 #ifndef GRAFT_TEST_CONFORMANCE_WEIGHT_LOAD_H
 #define GRAFT_TEST_CONFORMANCE_WEIGHT_LOAD_H
 
@@ -16,9 +16,8 @@ struct load_case {
 
 enum verdict load_judge(const graft_json *row, struct graft_text *why);
 
-/* Whether what a case holds is why we refuse to make a parameter that the reference makes: indices with a gap, a source
- * that is not there, parts that do not come out even, two names that become one, numbers of a type that is no weight.
- */
+/* Whether the case contains a reason for which we refuse a parameter that the reference makes: indices with a gap, a
+ * missing source, parts of unequal size, two names that become one, or numbers of a type that weights cannot have. */
 int load_case_explains(const struct load_case *run, const struct graft_binding *binding);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By the content of a case of type `load`: where the reference loads what we refuse. */
+/* Rules over the content of a case of type `load`: where we refuse what the reference loads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static size_t count_names(const graft_json *checkpoint, const char *ending) {
     return count;
 }
 
-/* The highest index of names "...BEFORE index AFTER", and how many there are. */
+/* The highest index in names of the form "...BEFORE index AFTER", and the number of such names. */
 static int64_t highest_index(const graft_json *checkpoint, const char *before, const char *after, size_t *count) {
     void *iterator = NULL;
     const char *name;
@@ -49,7 +49,7 @@ static int has_gap(const graft_json *checkpoint, const char *source) {
     return gap;
 }
 
-/* One tensor into parts that are not even. */
+/* Whether one tensor would be split into parts of unequal size. */
 static int is_uneven(const struct load_case *run, const struct graft_weight_transform *given) {
     void *iterator = NULL;
     const char *name;

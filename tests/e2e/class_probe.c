@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A plugin whose kernels and classes show how the host finds classes, and what it says when one of them fails. Nothing
- * of it takes effect unless it is asked for: kernels by their names, classes by a patch file.
- */
+/* A plugin whose kernels and classes show how the host finds classes, and its messages when one fails. They take effect
+ * only on request: kernels by name, classes by a patch file. */
 #include <stdlib.h>
 
 #include "graft/describe.h"
@@ -14,7 +12,7 @@
 /* --- "norm": a kernel for FusedNormMLP of sdk/examples/fused_norm_mlp, whose description it finds bound --- */
 
 struct norm_mlp {
-    const struct graft_module *mlp;         /* Qwen3MLP, which FusedNormMLP calls */
+    const struct graft_module *mlp;         /* a Qwen3MLP, which FusedNormMLP calls */
     const struct graft_weight *norm_weight; /* [hidden_size] */
     float eps;
 };
@@ -62,7 +60,7 @@ static const struct graft_class norm_class = {.struct_size = sizeof norm_class,
                                               .destroy = free,
                                               .forward = &norm_vtable};
 
-/* --- Kernels that fail in forward: without a word, and with one that says not where --- */
+/* --- Kernels that fail in forward: without a message, and with one that names no place --- */
 
 static int silent_forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
                           struct graft_error *error) {
@@ -88,7 +86,7 @@ static const struct graft_mlp terse_vtable = {.struct_size = sizeof terse_vtable
 static const struct graft_class silent_class = FAILING("SilentMLP", &silent_vtable);
 static const struct graft_class terse_class = FAILING("TerseMLP", &terse_vtable);
 
-/* --- Classes for patch files: what their description or creation asks the config for is not there --- */
+/* --- Classes for patch files: they read config fields that do not exist, in `describe` or in `create` --- */
 
 static int asking_describe(const struct graft_class *cls, const struct graft_config *config,
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
@@ -110,7 +108,7 @@ static int odd_create(const struct graft_class *cls, const struct graft_build *b
     return 77;
 }
 
-/* The arguments that a Linear is given: one is missing, or of another kind, or there is one too many. */
+/* Faults in the arguments of a Linear: one is missing, one has another kind, or there is one too many. */
 static int lending_describe(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_args *given = cls->data;
@@ -157,7 +155,7 @@ static const struct graft_class odd_class = {.struct_size = sizeof odd_class,
                                              .create = odd_create,
                                              .forward = &silent_vtable};
 
-/* --- A Linear that will not be a joined one --- */
+/* --- A Linear that does not allow joining --- */
 
 static int parted_describe(const struct graft_class *cls, const struct graft_config *config,
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin that crashes where one of its options says, in the way that the other says; or gives NaN, or changes how
- * numbers are rounded. */
+/* A plugin that crashes at the place and in the way that its options name, or returns NaN, or changes the rounding
+ * mode. */
 #include <fenv.h>
 #include <math.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 static const struct graft_plugin plugin;
 static const struct graft_host *the_host;
 
-/* Overwrites a file that is in use, as installing a new version in place would. */
+/* Overwrites a file that is in use, as installing a new version in place does. */
 static void overwrite(const char *file) {
     FILE *stream = fopen(file, "wb");
     if (stream != NULL) {
@@ -103,7 +103,7 @@ static void destroy(void *instance) {
 static void body(void *data, int64_t begin, int64_t end) {
     (void)data, (void)begin;
     crash("workers");
-    if (end == 64) { /* the last part, which runs on another thread than the caller's if there is one */
+    if (end == 64) { /* the last part, which runs on a helping thread if there is one */
         crash("worker");
     }
 }

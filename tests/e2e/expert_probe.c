@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A Linear with one parameter more, of zeros, which the plan shows wherever the class is and says what it says. PROBE
- * is what decides, and the plugin's id: at       modules by their path: one Linear of one expert without  modules by
- * their tensors: a Linear of which there is no weight asking   all Linears, and `describe` looks at the path, and at
- * what config.json calls the module patched  none but those that a patch file names counting all Linears; the
- * parameter's name counts descriptions, which a class that is the same anywhere has few of
- */
+/* A Linear with an additional parameter of zeros, which a plan lists wherever the class takes effect. PROBE and the
+ * plugin's id select what it replaces:
+ * - at: modules by their path, here one Linear of one expert
+ * - without: modules by a condition on their tensors, here a Linear that has no weight
+ * - asking: all Linears; `describe` reads the path, and the module's name in config.json
+ * - patched: only modules that a patch file names
+ * - counting: all Linears; the parameter's name counts descriptions, of which a class that is the same everywhere needs
+ * few */
 #include <stdio.h>
 #include <string.h>
 

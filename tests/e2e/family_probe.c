@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declares a model type that the host has too, and a new one; both are llama. It is built under two ids. */
+/* Declares a model type that the host has too, and a new one; both are llamas. It is built with two ids. */
 #include "graft/family.h"
 #include "graft/plugin.h"
 

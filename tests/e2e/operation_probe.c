@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin that brings nothing but custom operations, for patch files to ask for: one with a way back, one without.
- * Compiled twice, under two ids (ID). */
+/* A plugin of custom operations for patch files: one that can be reversed, and one that cannot. Compiled with two ids
+ * (ID). */
 #include <string.h>
 
 #include "graft/plugin.h"
 
 static const struct graft_host *host;
 
-/* One value in, one of the same type and shape out. */
+/* An operation from one value to one of the same type and shape. */
 static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
                  struct graft_error *error) {
     struct graft_value_info *output = graft_custom_output(shapes, 0);
@@ -21,7 +21,7 @@ static int infer(const struct graft_custom_operation *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* The sign of each number, its last byte's highest bit, the other way or gone: all numbers here are floats. */
+/* Inverts or clears the sign of each number, which is the highest bit of its last byte: all numbers here are floats. */
 static int change_signs(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                         struct graft_error *error) {
     int64_t size = host->dtype_size(work->inputs->dtype);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Someone else's plugin, built outside the tree by install.sh: twice what LlamaMLP gives. */
+/* A foreign plugin, built outside the tree by install.sh: returns twice the output of LlamaMLP. */
 #include "graft/mlp.h"
 #include "graft/plugin.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logits processors that record the ids they are told and check them against the sequence. "told" forbids ids that
+/* Logits processors that record the ids they receive and compare them with the sequence. "told" forbids ids that
  * occurred, as no_repeat_ngram_size 1 does; "told_anew" does the same without `fork`; "fails" fails at the third
  * token. */
 #include <math.h>

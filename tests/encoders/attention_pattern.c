@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A self-attention for every class that a pattern hits, TARGET: it lets the original do the work. */
+/* A self-attention that replaces every class matched by the pattern TARGET, and calls the original. */
 #include "graft/attention.h"
 #include "graft/plugin.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A plugin that implements the chain of a norm and an MLP of Qwen3: the norm in one loop of its own, with sums in
- * double, then the MLP as it is. Its results are those of the plain chain up to rounding.
- */
+/* A plugin that implements the chain of a norm and an MLP of Qwen3: the norm in a loop of its own, with sums in double,
+ * then the original MLP. Results equal those of the plain chain up to rounding. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules fused into chains: what stays the same, what is refused, and what a plugin's implementation does. */
+/* Modules fused into chains: results that stay the same, requests that are refused, and a plugin's implementation of a
+ * chain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,7 @@ enum { TOKENS = 5, VOCAB = 64 };
 static const int32_t ids[TOKENS] = {3, 17, 42, 5, 60};
 static const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
 
-/* A golden, with the plugins of a directory. */
+/* Opens a golden model with the plugins of a directory. */
 struct loaded {
     struct graft_library *library;
     struct graft_model *model;
@@ -76,7 +77,7 @@ static void need_fuse(struct loaded *loaded, const char *first, const char *seco
     }
 }
 
-/* The largest difference of the logits to those of the model untouched. */
+/* The largest difference between the logits and those of the unfused model. */
 static double distance(struct loaded *loaded) {
     float now[TOKENS * VOCAB];
     double largest = 0.0;
@@ -122,7 +123,7 @@ static void nothing_changes_fused_and_unfused(void **state) {
     tear_down(&loaded);
 }
 
-/* Layers work in place: what the first one gives is where the second one finds it. With chains inside as well. */
+/* Layers work in place: each reads its input where the one before wrote its output. Also with chains inside. */
 static void layers_are_a_chain(void **state) {
     struct loaded loaded;
     (void)state;
@@ -136,7 +137,7 @@ static void layers_are_a_chain(void **state) {
     tear_down(&loaded);
 }
 
-/* Attention gives what the norm takes as the residual: three modules, connected by names. */
+/* Attention's output is the norm's residual: three modules, connected by names. */
 static void names_connect_a_chain_of_three(void **state) {
     struct loaded loaded;
     static const char *const residual[] = {"residual"};
@@ -239,7 +240,7 @@ static void twice_and_not_at_all(void **state) {
     tear_down(&loaded);
 }
 
-/* The chains are known at once, and in place when the model is loaded. */
+/* Chains are reported at once, and take effect when the model is loaded. */
 static void fused_before_it_is_loaded(void **state) {
     struct loaded loaded;
     char path[1024];
@@ -264,7 +265,7 @@ static void fused_before_it_is_loaded(void **state) {
     tear_down(&loaded);
 }
 
-/* What cannot run together is found out when it is loaded, and then nothing is. */
+/* Modules that cannot run together are detected when the model is loaded, and then nothing is fused. */
 static void a_chain_that_loading_refuses(void **state) {
     struct loaded loaded;
     char path[1024];
@@ -281,7 +282,7 @@ static void a_chain_that_loading_refuses(void **state) {
     tear_down(&loaded);
 }
 
-/* What a plugin implements differs from the plain chain by rounding, and by that much. */
+/* A plugin's implementation differs from the plain chain by rounding, and by no more. */
 static void a_plugin_runs_the_chain(void **state) {
     struct loaded loaded;
     (void)state;
@@ -299,7 +300,7 @@ static void a_plugin_runs_the_chain(void **state) {
     tear_down(&loaded);
 }
 
-/* Whichever allocation fails, the model is what it was. */
+/* After any failed allocation the model is unchanged. */
 static void memory_runs_out(void **state) {
     struct loaded loaded;
     int status = GRAFT_ERROR_INTERNAL;
@@ -315,12 +316,12 @@ static void memory_runs_out(void **state) {
     tear_down(&loaded);
 }
 
-/* --- A parent that looks at what one module gives before it calls the next --- */
+/* --- A parent that reads the output of one module before it calls the next --- */
 
 struct peeking {
     const struct graft_module *gate_proj;
     const struct graft_module *down_proj;
-    float between[TOKENS * 256]; /* kept from call to call: what stands there is easily taken for new */
+    float between[TOKENS * 256]; /* kept between calls: old content may be mistaken for new */
     int64_t intermediate;
     int64_t hidden;
 };
@@ -387,7 +388,7 @@ static void a_parent_that_peeks_is_found_out(void **state) {
 
 /* --- Identity --- */
 
-/* Adds the residual and norms nothing, written down. */
+/* A norm that adds the residual and normalizes nothing. */
 static int add_only(void *self, const struct graft_call *call, const struct graft_norm_args *args,
                     struct graft_error *error) {
     int64_t count = args->tokens * 24;
@@ -421,7 +422,7 @@ static void with_norm(const struct graft_class *norm, const char *path, float *l
     tear_down(&loaded);
 }
 
-/* As a norm it still adds the residual that it is given, with a residual and without. */
+/* As a norm it adds the residual, if there is one. */
 static void identity_adds_the_residual(void **state) {
     static const struct graft_norm vtable = {.struct_size = sizeof vtable, .forward = add_only};
     static const char *const paths[] = {"post_attention_layernorm$", "input_layernorm$"};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Runs a fuzz target without a fuzzer: over its corpus, then over mutations of it, with words of its dictionary, for
- * GRAFT_FUZZ_SECONDS (1). The target is the function that libFuzzer calls, so that the same file serves both.
- * usage: fuzz_NAME CORPUS_FOLDER DICTIONARY
- */
+/* Runs a fuzz target without a fuzzer: over its corpus, then for GRAFT_FUZZ_SECONDS (1) over mutations of the corpus
+ * with words of the dictionary. The target is the function that libFuzzer calls, so one source serves both. usage:
+ * fuzz_NAME CORPUS_FOLDER DICTIONARY */
 #define _DEFAULT_SOURCE /* for scandir */
 #include <dirent.h>
 #include <stdio.h>
@@ -25,7 +23,7 @@ static struct seed seeds[MAX_SEEDS];
 static int n_seeds;
 static uint64_t state = 1;
 
-/* SplitMix64: every run does the same. */
+/* SplitMix64, so that every run tries the same inputs. */
 static uint64_t next_random(void) {
     uint64_t z = state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -65,7 +63,7 @@ static int read_seeds(const char *folder) {
     return n_seeds > 0 ? status : -1;
 }
 
-/* Makes room for `added` bytes at `at`, or takes away the overlap; returns the new size. */
+/* Inserts room for `added` bytes at `at`, or removes bytes if it is negative; returns the new size. */
 static size_t splice(uint8_t *bytes, size_t size, size_t at, size_t removed, const uint8_t *added, size_t n) {
     if (size - removed + n > MAX_BYTES) {
         return size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inputs as files, for the readers that take a path. */
+/* Stores inputs in files, for readers that take a path. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

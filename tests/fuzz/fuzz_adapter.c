@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* adapter_config.json beside sound tensors, applied to a model. */
+/* adapter_config.json, beside valid tensors, applied to a model. */
 #include "fuzz/model.h"
 #include "fuzz/target.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.json, up to the meta tree that the built-in classes describe from it, with what its fusion_config asks for. */
+/* config.json, up to the tree that the built-in classes describe from it, with the fusions that its fusion_config
+ * requests. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "graft/linear.h"
 #include "library/library.h"
 
-/* --- A family that fuses every other Linear --- */
+/* --- A family that fuses every second Linear --- */
 
 static int is_fusable(const struct graft_fusion_family *self, const struct graft_module_info *module,
                       const struct graft_config *options, struct graft_fusion_verdict *verdict,
@@ -107,7 +108,7 @@ static void build(struct graft_library *library, struct graft_model_config *conf
     graft_snapshot_release(snapshot);
 }
 
-/* The same for all inputs: families are read when it is made, which takes longer than most inputs do. */
+/* One library for all inputs: making it reads the families, which takes longer than most inputs. */
 static struct graft_library *library_get(void) {
     static struct graft_library *library;
     if (library == NULL && (graft_library_create(&library, NULL) != GRAFT_OK ||

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A plugin's descriptor whose numbers and texts are the input's. Pointers stay good: validation cannot tell a pointer
- * to nowhere. What passes is read as the host reads it.
- */
+/* A plugin's descriptor whose numbers and texts come from the input. Pointers stay valid, since validation cannot
+ * detect bad ones. A descriptor that passes is read as the host reads it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +38,7 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     return GRAFT_OK;
 }
 
-/* The input, read piece by piece; when it is over the good value stays. */
+/* The input, read piece by piece; after its end, values stay valid. */
 struct source {
     const uint8_t *bytes;
     size_t left;
@@ -136,7 +134,7 @@ static void fill_plugin(struct source *source, struct parts *parts) {
     take(source, &parts->plugin.struct_size, 4);
 }
 
-/* What it lets users choose, and what it offers to others. */
+/* The options and extensions of the descriptor. */
 static void fill_services(struct source *source, struct parts *parts) {
     take_text(source, parts->option_name, "size");
     take_text(source, parts->option_default, "8");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shared object's symbols, before the dynamic linker sees it: whatever is exported has a name within the file. */
+/* The symbols of a shared object, as they are checked before the dynamic linker opens it: each exported name lies
+ * within the file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct graft_elf elf;
     struct graft_elf_symbol symbol;
     size_t length = 0;
-    uint8_t *copy = malloc(size > 0 ? size : 1); /* of the exact size, so that a sanitizer sees its end */
+    uint8_t *copy = malloc(size > 0 ? size : 1); /* of the exact size, so that a sanitizer detects reads past the end */
     if (copy == NULL) {
         return 0;
     }
@@ -22,5 +23,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         length += graft_elf_exported(&elf, i, &symbol) ? strlen(symbol.name) : 0;
     }
     free(copy);
-    return length == SIZE_MAX; /* never: it keeps strlen */
+    return length == SIZE_MAX; /* never true: keeps the call of strlen from being optimised away */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expressions of family files: a line with one, and a config below it. What is parsed ends, with a value or an error
- * that says something, and each kind of choice that it is written for holds what it may. */
+/* Expressions of family files: a line with an expression, followed by a config. Evaluation ends with a value or with an
+ * error that has a message, and each kind of choice only gets values that it allows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Family files: read strictly; what is accepted is a plugin that a library takes. */
+/* Family files are read strictly; one that is accepted becomes a plugin that a library loads. */
 #include <stdlib.h>
 
 #include "fuzz/target.h"
@@ -7,7 +7,7 @@
 #include "plugin/family_file.h"
 #include "registry/built_in.h"
 
-/* Whatever the file says, the descriptor made of it has no fault of its own. */
+/* The descriptor made of a file is valid, whatever the file says. */
 static void use(const struct graft_family_file *file) {
     struct graft_error error = graft_error_none();
     struct graft_library *library = NULL;
@@ -20,7 +20,7 @@ static void use(const struct graft_family_file *file) {
     graft_library_free(library);
 }
 
-/* Those of the host, made once. */
+/* The host's families, read once. */
 static const struct graft_family *const *families(void) {
     static struct graft_built_in *built_in;
     struct graft_error error = graft_error_none();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of generation_config.json, and what they make of the scores of the next token. */
+/* Fields of generation_config.json, and their effect on the scores of the next token. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 enum { VOCAB = 48, COUNT = 7, PROMPT = 3 };
 
-/* The next token, of scores with what is no number among them. */
+/* Chooses the next token from scores with NaN and infinities among them. */
 static void choose(const struct graft_generation *generation, struct graft_sampler *sampler) {
     static const int32_t ids[COUNT] = {1, 5, 9, 5, 9, 1, 5}, eos[] = {2, 3};
     const struct graft_choice choice = {
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     }
     if (status == GRAFT_OK && copy != NULL && graft_sampler_create(VOCAB, &sampler, NULL) == GRAFT_OK) {
         if (graft_generation_own(&generation, copy, &error) == GRAFT_OK) {
-            graft_generation_fields_free(fields); /* the copy needs nothing of it */
+            graft_generation_fields_free(fields); /* the copy uses no memory of the original */
             fields = NULL;
             choose(&generation, sampler);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grammars in GBNF: a grammar that is accepted can be walked, and one that is refused comes with a message. */
+/* Grammars in GBNF: texts can be generated from an accepted grammar, and a refused one gets a message. */
 #include "fuzz/target.h"
 #include "fuzz/walk.h"
 #include "grammar/gbnf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images: decoded, turned upright, resized and cut into patches. What is no image is read as numbers: sizes to resize.
- */
+/* Images: decoded, turned upright, resized and cut into patches. Inputs that are no image are read as sizes for
+ * resizing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static const struct graft_processor_config config = {
     .merge_size = 2,
 };
 
-/* Whether the sides are what they promise to be. */
+/* Whether the resized sides fulfil their promises. */
 static void check_size(const uint8_t *bytes) {
     struct graft_error error = graft_error_none();
     struct smart_size size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chat templates: what is parsed is rendered within its limits, and each byte of the result has a mark. */
+/* Chat templates: a template that parses is rendered within its limits, and each byte of the result has a mark. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks: read strictly; what is accepted is compared with a plugin and a plan, and each difference counts. */
+/* Locks are read strictly; one that is accepted is compared with a plugin and a plan, and each difference is
+ * reported. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,7 +30,7 @@ static void prepare(void) {
     (void)atexit(clean_up);
 }
 
-/* The files that are locked are let in, but for every third one, and no others. */
+/* Of the locked files all but every third are present, and no others. */
 static void find_files(struct graft_lock *lock) {
     for (size_t i = 0; i < lock->n; i++) {
         const char *sha256 = i % 3 != 2 ? lock->plugins[i].sha256 : "0";

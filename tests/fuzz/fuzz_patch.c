@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patch files: read strictly, compiled, and names put through what results. */
+/* Patch files: read strictly, compiled, and used to rename names. */
 #include <stdlib.h>
 #include <string.h>
 

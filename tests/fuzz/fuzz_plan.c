@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans that were saved, for `plan --diff`: refused, or compared with a plan of now. None differs from itself. */
+/* Saved plans for `plan --diff`: refused, or compared with a current plan. No plan differs from itself. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

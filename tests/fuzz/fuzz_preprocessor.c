@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preprocessor_config.json, and processor_config.json with such a part: what is accepted can prepare an image. */
+/* preprocessor_config.json, and processor_config.json with such an object: an accepted one can prepare an image. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -20,7 +20,7 @@ static void check(const graft_json *document, int32_t is_video) {
         return;
     }
     if (config.min_pixels > 1 << 12 || config.patch_size * config.merge_size > 256) {
-        return; /* sound, and slow */
+        return; /* valid, but slow */
     }
     if (graft_pixels_init(&pixels, 24, 8, "fuzz", &error) == GRAFT_OK) {
         if (graft_process_pixels(&config, &pixels, "fuzz", &image, &error) == GRAFT_OK &&

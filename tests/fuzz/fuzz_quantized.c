@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.json of a quantized checkpoint, whose weights are sound: what the plugins for each method read of it. */
+/* config.json of a quantized checkpoint with valid weights, as the plugins of each method read it. */
 #include <string.h>
 
 #include "fuzz/model.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON schemas: a schema that is accepted can be walked, and one that is refused comes with a message. */
+/* JSON schemas: texts can be generated from an accepted schema, and a refused one gets a message. */
 #include "fuzz/target.h"
 #include "fuzz/walk.h"
 #include "grammar/schema.h"

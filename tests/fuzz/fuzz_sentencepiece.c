@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A SentencePiece model without tokenizer.json, read by classes of all kinds: what loads also encodes and decodes. */
+/* A SentencePiece model without tokenizer.json, read by tokenizer classes of all kinds: one that loads also encodes and
+ * decodes. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tokenizer.json: what loads also encodes and decodes. */
+/* tokenizer.json: a tokenizer that loads also encodes and decodes. */
 #include "fuzz/round_trip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {

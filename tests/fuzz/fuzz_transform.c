@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chains of operations: whatever they are, on tensors of whatever shape, what comes out is inside its tensors. The
- * input is numbers: of sources, their shapes, operations and what those hold. */
+/* Chains of operations on tensors of any shapes: results lie inside their tensors. The input contains the sources,
+ * their shapes, the operations and their settings as numbers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ static struct graft_operation make_operation(struct source *source) {
     };
 }
 
-/* Every element once, from within its tensor. */
+/* Checks that each element is read once, from within its tensor. */
 static void check(const struct graft_value *value) {
     int64_t count = graft_value_extent(value, 0, value->rank), found = 0;
     for (size_t i = 0; i < value->n_parts; i++) {

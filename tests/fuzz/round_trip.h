@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every fuzz target of tokenizers does with one that loads. */
+/* Checks of fuzz targets that load a tokenizer. */
 #ifndef GRAFT_TESTS_FUZZ_ROUND_TRIP_H
 #define GRAFT_TESTS_FUZZ_ROUND_TRIP_H
 
@@ -10,7 +10,7 @@
 #include "fuzz/target.h"
 #include "graft/host/tokenizer.h"
 
-/* Decodes id by id. */
+/* Decodes one id at a time. */
 static inline int fuzz_stream(const struct graft_tokenizer *tokenizer, const struct graft_ids *ids,
                               struct graft_text *text) {
     struct graft_decode_stream *stream;
@@ -28,9 +28,10 @@ static inline int fuzz_stream(const struct graft_tokenizer *tokenizer, const str
     return status;
 }
 
-/* Encodes and decodes: a pair has a type for each id, and ids decode one by one as they do at once. */
+/* Encodes and decodes: a pair has a type for each id, and decoding one id at a time gives the same text as decoding all
+ * at once. */
 static inline void fuzz_round_trip(const struct graft_tokenizer *tokenizer) {
-    /* Letters, marks, white space and what cannot be text; jamo, Han, kana, and a family that is one character. */
+    /* Letters, marks, white space, invalid bytes; jamo, Han, kana, and an emoji of several characters. */
     static const char text[] =
         "It's 1987:  gr\xc3\xb6\xc3\x9f"
         "e \xf0\x9f\x99\x82 <|im_start|>\n\xff!\r\n\xe2\x96\x81 e\xcc\x81\xcc\xa3 \xe1\x84\x92\xe1\x85\xa1 "
@@ -60,7 +61,7 @@ static inline void fuzz_round_trip(const struct graft_tokenizer *tokenizer) {
     graft_text_free(&streamed);
 }
 
-/* Loads the tokenizer of fuzz_folder(), which says what is wrong or encodes and decodes. */
+/* Loads the tokenizer of fuzz_folder(), which fails with a message or encodes and decodes. */
 static inline int fuzz_load_tokenizer(void) {
     struct graft_error error = graft_error_none();
     struct graft_tokenizer *tokenizer = NULL;

@@ -21,8 +21,7 @@ static struct graft_trie *make_trie(void) {
     return graft_trie_create(bytes, places, SIZE);
 }
 
-/* Adds a random token that fits. Returns 0 when the text has ended, or when the grammar met a limit and reported that.
- */
+/* Adds a random token that fits. Returns 0 at the end of the text, or if the grammar reported that it met a limit. */
 static int take_step(struct graft_matcher *matcher, uint32_t *seed, int only_largest) {
     static const int32_t end = END;
     const struct graft_matcher_ends ends = {&end, 1};
@@ -57,8 +56,8 @@ static int take_step(struct graft_matcher *matcher, uint32_t *seed, int only_lar
 
 /* Takes ownership of the rules, which are finished. */
 static void walk(struct graft_rules *rules, uint32_t seed) {
-    /* The depth is far more than a text of this length needs: beyond it states are dropped, and the rest may never end.
-     */
+    /* Far deeper than a text of this length needs. Deeper states are dropped, so the rest of the text might never
+     * end. */
     enum { STEPS = 60 };
     static const struct graft_machine_limits limits = {.bytes = 1 << 16, .configs = 300, .depth = 100000};
     struct graft_trie *trie = make_trie();
