@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting what failed, and how far two arrays of logits are apart. */
+/* Counts failed checks, and measures the distance of two arrays of logits. */
 #ifndef GRAFT_GOLDENS_CHECK_H
 #define GRAFT_GOLDENS_CHECK_H
 
@@ -7,19 +7,19 @@
 
 #include "graft/error.h"
 
-/* Prints what failed unless `holds`. */
+/* Counts a failure and prints the message, unless `holds`. */
 void check(int holds, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* How many checks failed; the program's exit status. */
+/* The number of failed checks; used as the program's exit status. */
 int check_failures(void);
 
-/* Ends the program with `error` unless `status` is GRAFT_OK: nothing can be compared then. */
+/* Ends the program with `error` unless `status` is GRAFT_OK, since nothing can be compared then. */
 void need(int status, const struct graft_error *error);
 
-/* The largest difference; infinite where a number is none. */
+/* The largest difference; infinite if a number is NaN. */
 double max_difference(const float *a, const float *b, size_t count);
 
-/* The root of the mean of squared differences. */
+/* The square root of the mean of squared differences. */
 double rms_difference(const float *a, const float *b, size_t count);
 
 /* Memory for `count` elements, zeroed; never NULL. */

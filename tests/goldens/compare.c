@@ -42,7 +42,7 @@ void compare_greedy(const struct golden *golden, const struct runner *runner) {
     free(rows);
 }
 
-/* What a walk through the tree has met. */
+/* What was found while walking the tree. */
 struct census {
     size_t modules;
     size_t parameters;
@@ -51,7 +51,8 @@ struct census {
 static int count_node(void *data, struct graft_node *node, struct graft_error *error) {
     struct census *census = data;
     (void)error;
-    census->modules += node->wrapper == NULL; /* the original beside a replacement: in the reference both are one */
+    census->modules +=
+        node->wrapper == NULL; /* the original beside a replacement: the reference has a single module for both */
     census->parameters += node->n_parameters;
     return GRAFT_OK;
 }

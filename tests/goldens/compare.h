@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What plain and patched cases have in common: a model held against what the reference recorded. */
+/* Shared by plain and patched cases: compares a model with the numbers that the reference recorded. */
 #ifndef GRAFT_GOLDENS_COMPARE_H
 #define GRAFT_GOLDENS_COMPARE_H
 
 #include "golden.h"
 #include "runner.h"
 
-/* How far f32 numbers may be from the reference's, and from our own computed in another order. */
+/* The largest difference allowed between f32 numbers and the reference's, or our own computed in another order. */
 #define F32_TOLERANCE 5e-5
 
-/* The same of logits: as far as that, or three times as far as the reference's run in f64 is from its own in f32, where
- * that is more. A model may amplify rounding. */
+/* The largest difference allowed for logits: the same, or three times that between the reference's runs in f64 and f32
+ * if that is more, since a model may amplify rounding. */
 double compare_tolerance(const struct golden *golden);
 
-/* Logits of the prompt, in f32. `what` is for messages. */
+/* Compares the prompt's logits in f32. `what` is for messages. */
 void compare_logits(const struct golden *golden, const struct runner *runner, const char *what);
 
-/* Greedy ids, and the logits of each step, in f32. The reference ignored eos. */
+/* Compares greedy ids and the logits of each step in f32. The reference ignored eos. */
 void compare_greedy(const struct golden *golden, const struct runner *runner);
 
-/* Many tokens may be multiplied in another way than few: the prompt six times over gives what it gives piece by piece.
- */
+/* Compares many tokens, which other loops may multiply, with few: six copies of the prompt at once and in pieces. */
 void compare_many(const struct golden *golden, const struct runner *runner, const char *what);
 
-/* Modules and their classes, parameters and their shapes. */
+/* Compares modules and their classes, parameters and their shapes. */
 void compare_structure(const struct golden *golden, const struct runner *runner);
 
-/* States of layers after the prompt, where the model has any. */
+/* Compares the states of layers after the prompt, if the model has states. */
 void compare_states(const struct golden *golden, const struct runner *runner);
 
-/* The run in the checkpoint's own type is no farther from the f32 reference than the reference's own. */
+/* Checks that the run in the checkpoint's type is no farther from the reference's f32 run than the reference's own. */
 void compare_spread(const struct golden *golden, const char *plugins);
 
 #endif

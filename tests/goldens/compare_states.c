@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What layers remember of a prompt, against what the reference's do. */
+/* Compares the states of layers after a prompt with the reference's. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +12,16 @@
 #include "kernels/kernels.h"
 #include "model/tree.h"
 
-/* A run of the prompt, and a batch that reads the states behind it. */
+/* Runs the prompt, and then a batch that reads the resulting states. */
 struct run {
     const struct golden *golden;
     struct graft_call call;
-    struct graft_batch next; /* of one token, whose states are those behind the prompt */
+    struct graft_batch next; /* one token, whose layers see the states after the prompt */
     size_t compared;
 };
 
-/* The largest difference of a state from the reference's. Our layer may store the transposed matrix, and the
- * reference's convolutions keep one token more than is needed. */
+/* The largest difference between a state and the reference's. Our layer may store the matrix transposed, and the
+ * reference's convolutions keep one token more than they need. */
 static double difference_from(const float *expected, const struct graft_tensor_view *tensor, const float *ours,
                               const struct graft_node_state *state) {
     int64_t rows = state->shape[state->rank - 2];

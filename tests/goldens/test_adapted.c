@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_adapted MODEL GOLDEN PLUGINS-DIRECTORIES ADAPTERS PLUGIN...: a model with adapters (the parts of "a+b",
- * directories in MODEL/adapters; ".": GOLDEN itself), by the plugins named, against the reference's merged weights, in
- * every instruction set. */
+/* test_adapted MODEL GOLDEN PLUGINS-DIRECTORIES ADAPTERS PLUGIN...: compares a model with adapters with the reference's
+ * merged weights, in every instruction set. ADAPTERS "a+b" are directories in MODEL/adapters; ".": GOLDEN itself.
+ * PLUGIN names the plugins to load. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct adapters {
     int32_t n;
 };
 
-/* Cuts `names` in place. */
+/* Splits `names` in place. */
 static void name_adapters(struct adapters *adapters, const char *model, const char *golden, char *names) {
     for (char *name = strtok(names, "+"); name != NULL; name = strtok(NULL, "+")) {
         const int is_golden = strcmp(name, ".") == 0;

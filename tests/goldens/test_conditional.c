@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_conditional CASES-FOLDER PLUGINS-FOLDER [NAME...]: a miniature of each model type that has an encoder and a
- * decoder, and variants, against the reference: logits of the decoder at each step, what is generated greedily, with
- * beams and beside others, the plan, saving. */
+/* test_conditional CASES-FOLDER PLUGINS-FOLDER [NAME...]: compares a miniature of each encoder-decoder model type, and
+ * of variants, with the reference: the decoder's logits at each step, greedy and beam generation alone and beside
+ * others, the plan, saving. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ static void compare_logits(const struct conditional *self, struct graft_model *m
 
 /* --- Generating --- */
 
-/* The new ids of one prompt or two, and the logits that each id was chosen from. */
+/* Generates for one or two prompts: the new ids, and the logits that each was chosen from. */
 struct generated {
     int32_t ids[2][MAX_NEW];
     size_t n[2];
@@ -118,7 +118,7 @@ static void compare_ids(const struct conditional *self, const char *key, const s
     free(expected.ids);
 }
 
-/* Alone and beside another prompt the same bits come out, drawn tokens included. */
+/* Alone and beside another prompt, a prompt gets the same bits, also with sampled tokens. */
 static void compare_beside(const struct conditional *self, const struct generated *alone, int32_t do_sample) {
     const struct graft_prompt prompts[] = {prompt_of(&source), prompt_of(&more)};
     const struct graft_generation changes = {.do_sample = do_sample};
@@ -151,8 +151,8 @@ static void compare_generated(const struct conditional *self) {
 
 /* --- Cases --- */
 
-/* Where the case has a folder `adapter`: the logits with that adapter are those of the reference with the adapter
- * merged into its weights. */
+/* If the case has a folder `adapter`, compares the logits with that adapter with those of the reference's merged
+ * weights. */
 static void check_adapted(struct graft_library *library, const struct conditional *self) {
     struct graft_error error = graft_error_none();
     char *adapter = graft_path_join(self->directory, "adapter");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_dequantized CASE-DIRECTORY PLUGINS-DIRECTORY: a quantized checkpoint opened with `dequantize` has the numbers
- * that its codes stand for, rounded once to the type of its config; saved, it is a checkpoint of floats that needs no
- * plugin for its method, with the same logits. */
+ * that its codes represent, rounded once to its config's type. Saved, it is a checkpoint of floats with the same logits
+ * that needs no plugin for the method. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "plugin/host_services.h"
 #include "runner.h"
 
-/* Of numbers as they are, or with zeros that have no sign: the goldens of some methods have one. */
+/* Hashes numbers as they are, or with unsigned zeros, as the goldens of some methods have them. */
 static int has_digest(float *numbers, int64_t n, const char *digest) {
     char hex[GRAFT_SHA256_DIGITS + 1];
     graft_sha256_of(numbers, (size_t)n * sizeof *numbers, hex);
@@ -41,7 +41,7 @@ static int is_rounded(const struct graft_tensor_view *tensor, const float *exact
     return same == n;
 }
 
-/* What the codes of a module stand for; NULL: it has none. */
+/* The numbers that a module's codes represent; NULL: it has no codes. */
 static float *exact_weights(const struct graft_model *quantized, const char *name) {
     char path[256];
     (void)snprintf(path, sizeof path, "%.*s", (int)(strlen(name) - strlen(".weight")), name);
@@ -60,8 +60,8 @@ static float *exact_weights(const struct graft_model *quantized, const char *nam
     return exact;
 }
 
-/* Whether a weight that the golden lists is in the checkpoint under its name; the names of some architectures are
- * others there. */
+/* Whether the checkpoint has a weight of the golden under its name; some architectures name weights differently
+ * there. */
 static int compare_weight(const graft_json *expected, const struct graft_model *quantized,
                           const struct graft_model *floats) {
     const char *name = graft_json_string(graft_json_get(expected, "name"), NULL);

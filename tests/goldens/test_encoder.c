@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_encoder CASE-DIRECTORY [PLUGINS]: a model that reads whole texts against the reference: every text alone and all
- * as one ragged batch, every form of the kernels, any number of threads; pooled vectors; saved bit by bit under the
- * names it was read from. */
+/* test_encoder CASE-DIRECTORY [PLUGINS]: compares a model that reads whole texts with the reference: each text alone
+ * and all as one ragged batch, in every build of the kernels, with several numbers of threads; pooled vectors; saving
+ * under the original names, bit by bit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static void texts_read(struct texts *texts, const struct golden *golden, const c
     }
 }
 
-/* What a run gives, all texts behind each other. */
+/* The output of a run, all texts one after the other. */
 struct given {
     float *hidden;
     float *pooled;
@@ -110,7 +110,7 @@ static void compare_one(const struct golden *golden, const char *name, size_t te
     check(difference <= compare_tolerance(golden), "%s: %s differs by %g", what, key, difference);
 }
 
-/* Texts `first` to `first + n`, run together, against the reference. */
+/* Runs texts `first` to `first + n` together, and compares them with the reference. */
 static void compare(const struct golden *golden, const struct runner *runner, const struct texts *texts, size_t first,
                     size_t n, const char *what) {
     struct graft_encoder_info info = {.struct_size = sizeof info};
@@ -171,7 +171,7 @@ static void check_threads(const struct golden *golden, const struct runner *runn
     given_free(&one);
 }
 
-/* Vectors as the files of sentence-transformers say. */
+/* Compares vectors that the files of sentence-transformers define. */
 static void check_vectors(const struct golden *golden, const struct runner *runner) {
     struct texts texts;
     struct graft_error error = graft_error_none();
@@ -197,7 +197,7 @@ static void check_vectors(const struct golden *golden, const struct runner *runn
     free(vectors);
 }
 
-/* Every tensor of `a` is in `b`, the same in every bit, and nothing else. */
+/* Checks that `a` and `b` have the same tensors, bit by bit. */
 static void check_same(const char *a, const char *b) {
     struct graft_error error = graft_error_none();
     struct graft_checkpoint *original = NULL, *saved = NULL;
@@ -216,8 +216,8 @@ static void check_same(const char *a, const char *b) {
     graft_checkpoint_close(saved);
 }
 
-/* Saved in the runtime layout, tensors have the names of the parameters; opened and saved again in the original layout,
- * the checkpoint is the first one. */
+/* In the runtime layout, tensors have the names of parameters. Opened and saved again in the original layout, the
+ * checkpoint equals the first one. */
 static void check_saved(const struct golden *golden, const struct runner *runner, const char *plugins) {
     char folder[64];
     struct graft_error error = graft_error_none();

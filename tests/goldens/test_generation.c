@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_generation GENERATION-DIRECTORY MODEL-DIRECTORY: fields of generation_config.json against the reference. What
- * processors and warpers make of given logits (scores.json), and what is generated (ids.json). */
+/* test_generation GENERATION-DIRECTORY MODEL-DIRECTORY: compares the effect of fields of generation_config.json with
+ * the reference: what processors and warpers make of given logits (scores.json), and generated ids (ids.json). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static size_t ids_of(const graft_json *array, int32_t ids[MOST_IDS]) {
 
 /* --- Scores --- */
 
-/* The reference computes in f32, too: a few units in the last place. */
+/* The reference computes in f32, too, so a few units in the last place are allowed. */
 static int is_near(const graft_json *expected, float score) {
     if (graft_json_type(expected) == GRAFT_JSON_NULL) {
         return isinf(score) && score < 0.0F;
@@ -111,7 +111,7 @@ static void check_result(const char *name, const graft_json *expected, const str
           (int)results->ids[i][0], n, (int)ids[0]);
 }
 
-/* The case alone, and then twice in a batch; guesses change nothing. */
+/* Runs the case alone, and then twice in a batch; guessing tokens changes nothing. */
 static void check_ids(const struct runner *runner, const graft_json *item, size_t n, int32_t speculate) {
     static struct results results;
     struct graft_error error = graft_error_none();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_implementations CASE-DIRECTORY PLUGINS-DIRECTORY IMPLEMENTATIONS-DIRECTORY: what is chosen by name computes the
- * same function, with the original classes and with replaced ones. */
+/* test_implementations CASE-DIRECTORY PLUGINS-DIRECTORY IMPLEMENTATIONS-DIRECTORY: implementations chosen by name
+ * compute the same function, with the original classes and with replaced ones. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static const char *experts_named(const char *name) {
     return has_stacked_experts ? name : NULL;
 }
 
-/* The logits of the whole prompt, then of one token behind it: [n_ids + 1, vocab_size]. */
+/* The logits of the whole prompt, then of one more token: [n_ids + 1, vocab_size]. */
 static float *logits_of(const struct golden *golden, const char *plugins, const struct graft_model_options *options) {
     struct runner runner;
     runner_open_with(&runner, golden->directory, plugins, options);
@@ -51,7 +51,7 @@ static void check_close(const struct golden *golden, const char *plugins, const 
     runner_close(&runner);
 }
 
-/* Products of the same shape, summed in the same order: to the bit. */
+/* Compares to the bit: the products have the same shape and order of sums. */
 static void check_equal(const struct golden *golden, const char *plugins) {
     const struct graft_model_options eager = options_of(NULL, experts_named("eager"), NULL, 0);
     const struct graft_model_options grouped = options_of(NULL, experts_named("grouped_mm"), NULL, 0);
@@ -73,7 +73,7 @@ static void check_equal(const struct golden *golden, const char *plugins) {
     free(d);
 }
 
-/* Counts the calls of each implementation; the work is passed on to the host's. */
+/* Counts the calls of each implementation, which calls the host's. */
 static int attention_calls;
 static int experts_calls;
 
@@ -114,7 +114,7 @@ static int find_stacked_experts(const struct golden *golden) {
     return layers.experts > 0;
 }
 
-/* Every attention and all stacked experts go through what was chosen, those of replacing classes too. */
+/* All attention modules and stacked experts use the chosen implementation, those of replacing classes too. */
 static void check_in_force(const struct golden *golden, const char *plugins) {
     struct layers layers = {0};
     struct runner runner;
@@ -140,7 +140,7 @@ static void check_in_force(const struct golden *golden, const char *plugins) {
     runner_close(&runner);
 }
 
-/* What the options name is what a session is given. */
+/* A session uses what the options name. */
 static void check_names(const struct golden *golden, const char *implementations) {
     const struct graft_model_options options = options_of("plain", experts_named("batched_mm"), NULL, 0);
     struct runner runner;

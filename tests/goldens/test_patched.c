@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_patched CASE-DIRECTORY PLUGINS-DIRECTORY: a model with classes replaced is the same function, bit by bit,
- * without a byte copied; and against the reference where that could load it. */
+/* test_patched CASE-DIRECTORY PLUGINS-DIRECTORY: a model with replaced classes computes the same bits without copying a
+ * byte of its weights, and agrees with the reference if that could load it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static void check_plan(const struct runner *patched) {
     check(plan->n_unexpected == 0, "%zu tensors unexpected", plan->n_unexpected);
 }
 
-/* Prompt and some tokens more, patched and not: not a bit differs. */
+/* Compares the prompt and some more tokens, patched and unpatched, bit by bit. */
 static void check_same(const struct golden *golden, const struct runner *plain, const struct runner *patched,
                        const char *what) {
     size_t n = golden->n_ids;
@@ -64,7 +64,7 @@ static void check_equal_runs(const struct golden *golden, const char *plugins, i
     runner_close(&plain);
 }
 
-/* The reference ran this case patched, too: its structure and its numbers are ours. */
+/* For cases that the reference ran patched, too: compares structure and numbers. */
 static void check_reference(const struct golden *golden, const char *plugins) {
     struct runner patched;
     runner_open(&patched, golden->directory, plugins, GRAFT_PRECISION_FLOAT32);

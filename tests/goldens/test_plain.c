@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_plain CASE-DIRECTORY [PLUGINS-DIRECTORY]: an unpatched model, of a family of the host or of a plugin, against
- * the reference, and against itself in other ways of asking. */
+/* test_plain CASE-DIRECTORY [PLUGINS-DIRECTORY]: compares an unpatched model, of a family of the host or of a plugin,
+ * with the reference, and with itself when it is called in other ways. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { PREFIXES = 3 };
 
-/* The prompt's prefixes as one batch give what each gives alone. */
+/* The prompt's prefixes in one batch give the same as each alone. */
 static void check_ragged(const struct golden *golden, const struct runner *runner) {
     const size_t lengths[PREFIXES] = {1, golden->n_ids / 2, golden->n_ids};
     struct graft_prompt prompts[PREFIXES];
@@ -37,7 +37,7 @@ static void check_ragged(const struct golden *golden, const struct runner *runne
     free(together);
 }
 
-/* The prompt in two pieces gives what it gives in one, wherever it is cut. */
+/* The prompt in two pieces gives the same as in one, wherever it is cut. */
 static void check_pieces(const struct golden *golden, const struct runner *runner) {
     size_t vocab_size = runner->vocab_size;
     float *whole = runner_logits(runner, golden->ids, golden->n_ids);
@@ -56,7 +56,7 @@ static void check_pieces(const struct golden *golden, const struct runner *runne
     free(whole);
 }
 
-/* Feeds `count` ids to a slot; whether its logits are those. */
+/* Feeds `count` ids to a slot; returns whether the logits equal the given ones. */
 static void check_step(struct graft_session *session, int32_t slot, const int32_t *ids, size_t count,
                        const float *expected, size_t vocab_size, const char *what) {
     const struct graft_ids_view news = {.ids = ids, .count = count};
@@ -66,7 +66,7 @@ static void check_step(struct graft_session *session, int32_t slot, const int32_
     check(memcmp(logits, expected, count * vocab_size * sizeof *logits) == 0, "%s: other logits than without", what);
 }
 
-/* A sequence that was taken back and one that was forked go on as one that was only fed. */
+/* A rewound sequence and a forked one continue like one that was only fed. */
 static void check_forks(const struct golden *golden, const struct runner *runner) {
     size_t cut = golden->n_ids / 2;
     size_t rest = golden->n_ids - cut;
@@ -86,7 +86,7 @@ static void check_forks(const struct golden *golden, const struct runner *runner
     free(expected);
 }
 
-/* Every form of the kernels that this machine has. */
+/* Runs every build of the kernels that this machine supports. */
 static void check_isas(const struct golden *golden, const struct runner *runner) {
     int used = graft_cpu_isa();
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {

@@ -14,7 +14,7 @@
 
 enum { TOKENS = 20, BEHIND_MODELS = 3 };
 
-/* As make_quantization_goldens.py hashes a tensor. */
+/* Hashes a tensor as make_quantization_goldens.py does. */
 static void add_tensor(struct graft_sha256 *hash, const struct graft_tensor_view *tensor) {
     struct graft_text text = {0};
     graft_text_printf(&text, "%s %s [", tensor->name, graft_stored_dtype_name(tensor->dtype));
@@ -68,7 +68,7 @@ static void compare_saved(const struct runner *quantized, const char *folder, co
     runner_close(&saved);
 }
 
-/* The model of a case; one that is quantized is made of floats first, in a folder. */
+/* Finds the model of a case; a quantized one is first converted to floats, in a folder. */
 static const char *model_of(const char *name, char *const *places, const char *folder) {
     struct graft_error error = graft_error_none();
     struct runner floats;

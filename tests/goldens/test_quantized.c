@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY: a quantized checkpoint with whatever plugins there are.
- * Logits and greedy ids are those of the dequantized weights, these are exact, also where projections are joined, and
- * little is copied; in every instruction set. */
+/* test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY: a quantized checkpoint with the plugins of the directory, in every
+ * instruction set. Logits and greedy ids are those of the dequantized weights, which are exact, also where projections
+ * are joined, and little is copied. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "kernels/kernels.h"
 #include "kernels/scratch.h"
 
-/* So long are the vectors that weights are asked for by: a bias is lost beside them, and scaling is exact. */
+/* The length of the vectors that weights are read with: beside it a bias is lost, and scaling by it is exact. */
 static const float large = 0x1p100F;
 
-/* W [out, in], as a module multiplies the unit vectors: `at_once` of them in one call. */
+/* W [out, in], read by multiplying unit vectors with the module, `at_once` of them in one call. */
 static float *weights_of(const struct graft_module *module, int32_t precision, int64_t out, int64_t in,
                          int64_t at_once) {
     struct graft_error error = graft_error_none();
@@ -46,7 +46,7 @@ static float *weights_of(const struct graft_module *module, int32_t precision, i
     return weights;
 }
 
-/* A product cannot tell -0 from 0, so its sign is that of the code in the file. */
+/* A product does not tell -0 from 0, so a zero gets the sign of the code in the file. */
 static void sign_zeros(const struct graft_checkpoint *checkpoint, const char *name, float *weights, int64_t count) {
     const struct graft_tensor_view *codes = graft_checkpoint_find(checkpoint, name);
     for (int64_t i = 0; codes != NULL && codes->dtype == GRAFT_DTYPE_F8_E4M3 && i < count; i++) {
@@ -54,15 +54,15 @@ static void sign_zeros(const struct graft_checkpoint *checkpoint, const char *na
     }
 }
 
-/* A module, or rows of one that joins it with others. */
+/* A module, or some rows of one that joins it with others. */
 struct place {
     const struct graft_module *module;
     int64_t rows;  /* of the module */
     int64_t first; /* of them */
 };
 
-/* One kind of arithmetic: few tokens by exact weights, since unit vectors lose nothing when they are rounded, and many
- * by exact ones or, where products are bf16, by those rounded once. */
+/* A kind of arithmetic. Few tokens are multiplied with exact weights, since rounding does not change unit vectors; many
+ * with exact ones or, where products are bf16, with weights rounded once. */
 static void compare_weights(const graft_json *expected, const struct runner *runner, const struct place *place,
                             int32_t precision) {
     const char *name = graft_json_string(graft_json_get(expected, "name"), NULL);
@@ -96,7 +96,8 @@ static int64_t first_number(const struct graft_node *node, const char *name) {
     return 0;
 }
 
-/* Projections that plugins join, and where their rows lie: `behind` times as many before the end; 0: at the start. */
+/* Projections that plugins join, and the place of their rows: `behind` times as many before the end; 0: at the
+ * start. */
 static const struct {
     const char *name;
     const char *joined;
@@ -135,7 +136,7 @@ static void compare_weight(const graft_json *expected, const struct runner *runn
     const char *name = graft_json_string(graft_json_get(expected, "name"), NULL);
     char path[256];
     if (strstr(name, ".experts.") != NULL && strstr(name, ".weight") == NULL) {
-        return; /* stacked: their module multiplies with more than one of them; plugins/mxfp4 tests these */
+        return; /* stacked: their module multiplies several of them; plugins/mxfp4 tests these */
     }
     (void)snprintf(path, sizeof path, "%.*s", (int)(strlen(name) - strlen(".weight")), name);
     const struct place place =
@@ -147,8 +148,8 @@ static void compare_weight(const graft_json *expected, const struct runner *runn
     }
 }
 
-/* Parameters that may be copies: those of joined projections, scales that are stored as exponents, and scales and
- * shifts that are stored with outputs last. */
+/* Whether a parameter may be a copy: joined projections, scales that are stored as exponents, and scales and zero
+ * points that are stored with outputs last. */
 static int may_be_copied(const struct graft_binding *binding) {
     const char *name = binding->parameter->name;
     return strstr(name, ".qkv_proj.") != NULL || strstr(name, ".gate_up_proj.") != NULL ||
@@ -177,7 +178,7 @@ static void check_case(const struct golden *golden, const char *plugins, const c
     compare_logits(golden, &runner, isa);
     compare_greedy(golden, &runner);
     compare_many(golden, &runner, isa);
-    check(weights != NULL, "no quantized_weights"); /* an empty list, where inputs are normed first */
+    check(weights != NULL, "no quantized_weights"); /* an empty list, if inputs are normalized first */
     for (size_t i = 0; i < graft_json_size(weights); i++) {
         compare_weight(graft_json_at(weights, i), &runner);
     }

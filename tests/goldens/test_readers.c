@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_readers CASES-FOLDER PLUGINS-FOLDER [NAME...]: a miniature of each encoder with each of its heads against the
- * reference: texts as one ragged batch, the plan, saving; and again with the plugins of a folder, which join the
- * projections of queries, keys and values. */
+/* test_readers CASES-FOLDER PLUGINS-FOLDER [NAME...]: compares a miniature of each encoder, with each of its heads,
+ * with the reference: texts in one ragged batch, the plan, saving; and again with the plugins of a folder, which join
+ * the projections of queries, keys and values. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_recorded CASE-DIRECTORY PLUGINS-DIRECTORY IMPLEMENTATIONS-DIRECTORY: hidden states, attention weights and router
- * logits against the reference's, with the original classes, with replaced ones, and with a plugin's attention. */
+/* test_recorded CASE-DIRECTORY PLUGINS-DIRECTORY IMPLEMENTATIONS-DIRECTORY: compares recorded hidden states, attention
+ * weights and router logits with the reference's, with the original classes, with replaced ones, and with a plugin's
+ * attention. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static int kind_of(const char *name) {
     return -1;
 }
 
-/* What the case has goldens of. */
+/* The kinds that the case has goldens of. */
 static uint32_t what_of(const struct golden *golden) {
     uint32_t what = 0;
     for (size_t i = 0; i < graft_safetensors_count(golden->tensors); i++) {
@@ -63,7 +64,7 @@ static size_t numbers(const struct graft_recorded *item) {
     return n;
 }
 
-/* Every golden tensor is there, and nothing else. `suffix` is that of the sequence. */
+/* Checks that exactly the golden tensors are recorded. `suffix` is that of the sequence. */
 static void compare(const struct golden *golden, const struct graft_recording *recording, const char *suffix,
                     const char *what) {
     size_t found = 0;
@@ -111,7 +112,8 @@ static void check_recorded(const struct golden *golden, const char *plugins, con
     runner_close(&runner);
 }
 
-/* Outputs of modules: of those that have a name of their own, what is under it; and of each projection something. */
+/* Checks the recorded outputs of modules: for those with a name of their own, that tensor; for each projection, some
+ * tensor. */
 static void check_outputs(const struct golden *golden) {
     const uint32_t what = GRAFT_RECORD_OUTPUTS | (what_of(golden) & ~(uint32_t)GRAFT_RECORD_ATTENTIONS);
     const struct graft_prompt prompts[] = {
@@ -145,7 +147,7 @@ static void check_outputs(const struct golden *golden) {
     runner_close(&runner);
 }
 
-/* What a model without experts has none of. */
+/* A model without experts records no router logits. */
 static void check_absent(const struct golden *golden) {
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = golden->ids, .count = golden->n_ids};
     struct graft_error error = graft_error_none();

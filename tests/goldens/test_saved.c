@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed]: a model saved, with classes replaced and without, has
- * the tensors it was read from; in the runtime layout it has the same logits, and leads back. */
+/* test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed]: a model that is saved, with replaced classes and without, has
+ * the tensors it was read from. The runtime layout has the same logits, and can be saved back in the original
+ * layout. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ enum { SMALL_SHARD = 100000 };
 
 static char folder[64];
 
-/* Every tensor of `a` is in `b`, the same in every bit. */
+/* Checks that every tensor of `a` is in `b`, bit by bit. */
 static void check_contains(const struct graft_checkpoint *a, const struct graft_checkpoint *b, const char *what) {
     for (size_t i = 0; i < graft_checkpoint_count(a); i++) {
         const struct graft_tensor_view *left = graft_checkpoint_at(a, i);
@@ -57,7 +58,7 @@ static unsigned char *read_file(const char *path, size_t *length) {
     return bytes;
 }
 
-/* A checkpoint of one file comes back as the same file, whatever types are in it. */
+/* A checkpoint of one file is saved as the same file, whatever types it has. */
 static void check_file(const char *original, const char *saved, const char *what) {
     char path[2][512];
     size_t length[2] = {0};
@@ -102,7 +103,7 @@ static void check_runtime(const struct golden *golden, struct runner *runner, co
     runner_close(&again);
 }
 
-/* The names and shapes that the reference saved. */
+/* Compares names and shapes with those that the reference saved. */
 static void check_listed(const graft_json *list, const char *directory, const char *what) {
     struct graft_error error = graft_error_none();
     struct graft_checkpoint *saved = NULL;
@@ -152,7 +153,7 @@ static void check_saving(const struct golden *golden, const char *plugins) {
 
 int main(int argc, char **argv) {
     struct golden golden;
-    /* The family is a plugin's, or the weights are quantized. */
+    /* The family belongs to a plugin, or the weights are quantized. */
     const int needs_plugins = argc == 4 && strcmp(argv[3], "needed") == 0;
     if (argc != 3 && !needs_plugins) {
         (void)fputs("usage: test_saved CASE-DIRECTORY PLUGINS-DIRECTORY [needed]\n", stderr);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_types CASES-FOLDER FAMILIES-FOLDER [NAME...]: a miniature of each model type that transformers has a causal
- * language model for, and variants of them, against the reference: logits, the plan, generating with a cache, saving.
- * Those that nobody runs yet are in not_yet.txt, "NAME: WHY" a line; a type's line is for its variants, too. */
+/* test_types CASES-FOLDER FAMILIES-FOLDER [NAME...]: compares a miniature of each model type with a causal language
+ * model in transformers, and of variants, with the reference: logits, the plan, generating with a cache, saving. Cases
+ * that do not run yet are listed in not_yet.txt, one "NAME: WHY" per line; a type's line also holds for its
+ * variants. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static int failed(struct type_case *self, int status, struct graft_error *error)
 
 /* --- Logits --- */
 
-/* [n, vocab_size] of the prompt, or NULL; the caller frees them. */
+/* The prompt's logits [n, vocab_size], or NULL; the caller frees them. */
 static float *logits_of(struct type_case *self, const int32_t *prompt_ids, size_t n) {
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = prompt_ids, .count = n};
     struct graft_error error = graft_error_none();
@@ -112,7 +113,7 @@ static int take_token(void *data, const struct graft_sequence_token *token, stru
     return GRAFT_OK;
 }
 
-/* What the model gives token by token, from what it keeps of earlier ones, is what it gives all of them at once. */
+/* With a cache, token by token, the model gives the same as for all tokens at once. */
 static void compare_cached(struct type_case *self) {
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = n_ids};
     struct graft_generation generation = {.struct_size = sizeof generation};
@@ -141,7 +142,7 @@ static void compare_cached(struct type_case *self) {
     free(generated.logits);
 }
 
-/* Whether tokens see those before them only: without the later ones their logits are the same. */
+/* Whether tokens see only earlier ones: then the logits stay the same without the later ones. */
 static int is_causal(struct type_case *self, const float *logits) {
     const size_t half = n_ids / 2;
     float *first = logits_of(self, ids, half);

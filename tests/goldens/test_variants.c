@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_variants VARIANTS-FOLDER CASES-FOLDER FAMILIES-FOLDER: the cases of other tests with other values of a few
- * fields of config.json, against the reference. Prompts alone, several as one batch and longer than a portion;
- * generating alone, beside another sequence, and with guesses. */
+/* test_variants VARIANTS-FOLDER CASES-FOLDER FAMILIES-FOLDER: the cases of other tests with a few fields of config.json
+ * changed, compared with the reference: single prompts, several in one batch, prompts longer than a portion; generation
+ * alone, beside another sequence, and with guessed tokens. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct variant {
     struct golden golden; /* of `document` and the file of all */
 };
 
-/* --- The model's directory: the base's files, and its config.json with the changes --- */
+/* --- The model's directory: the files of the base case, and its config.json with the changes --- */
 
 static void base_path(const char *base, const char *cases, const char *families, char path[MAX_PATH]) {
     const char *slash = strchr(base, '/');
@@ -80,7 +80,7 @@ static void write_config(const char *from, const graft_json *changes, const char
     graft_free(path);
 }
 
-/* --- What is compared --- */
+/* --- Comparisons --- */
 
 static void compare_batch(const struct variant *variant, const struct runner *runner) {
     const struct golden *golden = &variant->golden;
@@ -126,7 +126,7 @@ static void compare_long(const struct variant *variant, const struct runner *run
     free(logits);
 }
 
-/* The ids of each sequence, as they come. */
+/* Collects the ids of each sequence as they are generated. */
 struct collected {
     int32_t ids[SEQUENCES][LONG];
     size_t n[SEQUENCES];

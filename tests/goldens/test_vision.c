@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_vision CASE-DIRECTORY [PLUGINS-DIRECTORY [FUSION-CONFIG]]: a model with images and videos against what the
- * reference recorded: logits, greedy ids, what each part of the tower makes, and the ways of asking that must not
- * matter. */
+/* test_vision CASE-DIRECTORY [PLUGINS-DIRECTORY [FUSION-CONFIG]]: compares a model with images and videos with the
+ * reference: logits, greedy ids, outputs of each part of the tower; and with itself when it is called in other ways. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 
 enum { MAX_IMAGES = 8, MAX_NAME = 64 };
 
-/* The case's images and videos in the order of their tokens, onto its pixel values. */
+/* The case's images and videos in the order of their tokens, as pointers into its pixel values. */
 struct images {
     struct graft_image items[MAX_IMAGES];
     size_t n;
@@ -48,9 +47,10 @@ static int64_t type_at(const struct golden *golden, size_t at) {
     return types != NULL ? graft_json_int(graft_json_at(types, at)) : (id == IMAGE) + 2 * (id == VIDEO);
 }
 
-/* Each run of image or video tokens is one, but where the model has one for each patch of a video along time. */
+/* Pairs runs of image and video tokens with images and videos. Each run is one, except in models where a video has a
+ * run for each patch along time. */
 static void read_images(const struct golden *golden, int by_frame, struct images *images) {
-    int64_t frames = 0; /* of the last video that have no run yet */
+    int64_t frames = 0; /* of the last video: those without a run so far */
     size_t n[2] = {0, 0};
     int64_t rows[2] = {0, 0};
     *images = (struct images){0};
@@ -68,13 +68,14 @@ static void read_images(const struct golden *golden, int by_frame, struct images
           "other images than places");
 }
 
-/* Outputs of the tower's parts, image by image, as the reference has them for all at once. */
+/* Compares the outputs of the tower's parts, image by image; the reference has one tensor for all images. */
 struct recording {
     const struct golden *golden;
-    int64_t rows[MAX_NAME]; /* seen so far, of each tensor in the file */
+    int64_t rows[MAX_NAME]; /* number of rows seen so far, of each tensor in the file */
 };
 
-/* "model.visual.blocks.0" is "vision.block.0" in the file, and so is "model.vision_tower.encoder.layers.0". */
+/* The file's name for a module: "model.visual.blocks.0" and "model.vision_tower.encoder.layers.0" are "vision.block.0"
+ * there. */
 static int tensor_name(const struct graft_node *node, char name[MAX_NAME]) {
     static const char *const parts[][2] = {
         {"patch_embed", "patch_embed"},   {"merger", "merger"},
@@ -151,7 +152,7 @@ static void check_parts(const struct golden *golden, struct runner *runner, cons
     }
 }
 
-/* The prompt's logits, by themselves and in a batch with text before and behind. */
+/* Compares the prompt's logits, alone and in a batch with text before and after it. */
 static void check_logits(const struct golden *golden, struct runner *runner, const struct graft_prompt *prompt) {
     static const int32_t words[] = {5, 7, 6, 9};
     const struct graft_prompt text = {.struct_size = sizeof text, .ids = words, .count = 4};
@@ -180,7 +181,7 @@ static void check_logits(const struct golden *golden, struct runner *runner, con
     free(together);
 }
 
-/* One id at a time behind the prompt: positions go on behind the images. */
+/* Feeds one id at a time after the prompt: positions continue after the images. */
 static void check_greedy(const struct golden *golden, const struct runner *runner, const struct graft_prompt *prompt) {
     static const int32_t slot = 0;
     struct graft_error error = graft_error_none();
@@ -205,7 +206,7 @@ static void check_greedy(const struct golden *golden, const struct runner *runne
     graft_session_free(session);
 }
 
-/* Feeds ids to a slot, with the logits that are due. */
+/* Feeds ids to a slot, and compares the logits. */
 static void feed(const struct golden *golden, const struct runner *runner, struct graft_session *session, int32_t slot,
                  const struct graft_ids_view *view, size_t step) {
     const float *expected = golden_tensor(golden, "greedy_logits", golden->n_greedy, runner->vocab_size);
@@ -217,8 +218,8 @@ static void feed(const struct golden *golden, const struct runner *runner, struc
           difference);
 }
 
-/* A fork has the positions of what it was made of. Behind the images a sequence can go back, not to within the prompt.
- */
+/* A fork has the positions of its source. A sequence can be rewound to places after the images, but not to within the
+ * prompt. */
 static void check_sequences(const struct golden *golden, const struct runner *runner,
                             const struct graft_prompt *prompt) {
     const struct graft_ids_view view = {
@@ -250,7 +251,7 @@ static void check_refused(struct runner *runner, const char *what, const struct 
     free(logits);
 }
 
-/* Where the same token stands for images and videos, a video of one patch along time is the same as an image. */
+/* If the same token stands for images and videos, a video of one patch along time equals an image. */
 static void check_mixed(const struct golden *golden, struct runner *runner, const struct graft_prompt *prompt) {
     struct graft_error error = graft_error_none();
     const size_t count = golden->n_ids * runner->vocab_size;
@@ -262,12 +263,12 @@ static void check_mixed(const struct golden *golden, struct runner *runner, cons
     free(logits);
 }
 
-/* Whether all images have as many patches. */
+/* Whether all images have the same number of patches. */
 static int has_fixed_size(const struct runner *runner) {
     return graft_model_class_at(runner->model, "model.visual.patch_embed") == NULL;
 }
 
-/* Images and their places must match. */
+/* The number of images must match their tokens. */
 static void check_refusals(const struct golden *golden, struct runner *runner, const struct graft_prompt *prompt) {
     const int one_token = graft_json_get(golden->document, "token_types") != NULL;
     struct graft_image more[MAX_IMAGES + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lets the original do the work, and looks at the batch. */
+/* Attention that examines the batch, and calls the original. */
 #include "graft/attention.h"
 
 #include "acme.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* y = x W^T, with a parameter of its own. */
+/* y = x W^T, with an additional parameter. */
 #include "graft/linear.h"
 
 #include <fenv.h>
@@ -9,7 +9,7 @@
 struct linear {
     struct graft_instance base;
     const struct graft_weight *weight; /* [out_features, in_features] f32 */
-    const float *x;                    /* mistakes keep these */
+    const float *x;                    /* kept by mistakes that use it after the call */
     float *y;
     const struct graft_linear_args *args;
     const struct graft_call *call;
@@ -114,7 +114,7 @@ static void write_statics(const struct graft_linear_args *args) {
     }
 }
 
-/* Arrays, parameters and memory that are read or written beyond their ends. */
+/* Reads or writes beyond the ends of arrays, parameters and memory. */
 static float go_beyond(struct linear *self, const struct graft_linear_args *args) {
     const int64_t x_count = args->tokens * self->weight->columns, y_count = args->tokens * self->weight->rows;
     const float *weight = graft_weight_block(self->weight, 0)->data;
@@ -146,7 +146,7 @@ static float go_beyond(struct linear *self, const struct graft_linear_args *args
     return sum;
 }
 
-/* What a call was given, in a later one. */
+/* Uses the arrays of an earlier call. */
 static float use_kept(struct linear *self, const struct graft_call *call, const struct graft_linear_args *args) {
     float sum = 0.0F;
     sum += is("keeps_x") && self->x != NULL ? *numbers_at(self->x, 0) : 0.0F;
@@ -175,13 +175,13 @@ static void multiply(const struct linear *self, const struct graft_linear_args *
     }
 }
 
-/* Adds each part's first number to it: what the parts are is the host's affair. */
+/* Adds the first number of each part to a sum; how the host divides the work is not defined. */
 static void add_first(void *data, int64_t begin, int64_t end) {
     float *y = data;
     y[end - 1] += y[begin] * 0.5F;
 }
 
-/* What only a sanitizer sees. */
+/* Mistakes that only a sanitizer detects. */
 static void be_undefined(const struct graft_linear_args *args) {
     volatile int32_t most = INT32_MAX;
     if (is("overflows")) {

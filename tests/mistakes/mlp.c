@@ -7,11 +7,11 @@
 #include "acme.h"
 #include "graft/linear.h"
 
-/* What `describe` leaves for `create`. */
+/* Data that `describe` keeps for `create`. */
 struct sizes {
     int64_t hidden;
     int64_t intermediate;
-    const struct graft_args *args; /* mistakes keep these */
+    const struct graft_args *args; /* kept by mistakes that use it after the call */
     const char *hidden_act;
     const struct graft_sink *sink;
 };

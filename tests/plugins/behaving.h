@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Linear that lets the original do the work. What the file that includes this does itself it names before, by
- * `#define FORWARD forward` and the like: FORWARD, DESCRIBE, CREATE, DESTROY, INIT and DEINIT, each a function that
- * follows. AS_PRODUCT is a slot of the vtable, FEATURES are the vtable's, ENTRY says that it has a graft_plugin_entry
- * of its own, TYPE is the one model type that it is for, and MODULES are those that it replaces. */
+/* A Linear that calls the original. The including file replaces single functions by `#define FORWARD forward` and the
+ * like, before it includes this: FORWARD, DESCRIBE, CREATE, DESTROY, INIT and DEINIT name functions defined later.
+ * AS_PRODUCT is a slot of the vtable, FEATURES are the vtable's, ENTRY: the file has its own graft_plugin_entry, TYPE
+ * is the only model type of the replacement, and MODULES are the paths of the modules that it replaces. */
 #ifndef GRAFT_TEST_BEHAVING_H
 #define GRAFT_TEST_BEHAVING_H
 
@@ -63,13 +63,13 @@ static void DEINIT(void);
 #define DEINIT NULL
 #endif
 
-/* What the original does. */
+/* Calls the original. */
 static inline int original(void *self, const struct graft_call *call, const struct graft_linear_args *args,
                            struct graft_error *error) {
     return graft_linear_forward((const struct graft_module *)self, call, args, error);
 }
 
-/* Nothing beside what the original has. */
+/* Describes the same as the original. */
 static inline int describe_nothing(const struct graft_class *self, const struct graft_config *config,
                                    const struct graft_args *args, const struct graft_sink *sink,
                                    struct graft_error *error) {
@@ -77,7 +77,7 @@ static inline int describe_nothing(const struct graft_class *self, const struct 
     return GRAFT_OK;
 }
 
-/* Of a class that describes itself: what it calls is the original all the same. */
+/* For a class that describes itself: declares the original, which it calls. */
 static inline int behaving_create(const struct graft_class *self, const struct graft_build *build, void **instance,
                                   struct graft_error *error) {
     (void)self, (void)error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Linear whose weight is made by an operation of its own, which the file that includes this defines: apply() and
- * reverse(), of rows of f32; and before SOURCE, or FACTOR, what the product is to be multiplied by. */
+/* A Linear whose weight is made by a custom operation. The including file defines apply() and reverse(), over rows of
+ * f32, and before the include SOURCE, or FACTOR, by which the product is multiplied. */
 #ifndef GRAFT_TEST_CONVERTING_H
 #define GRAFT_TEST_CONVERTING_H
 
@@ -19,7 +19,7 @@
 #define DESCRIBED
 #endif
 
-/* `count` numbers; of the bits nothing is known. */
+/* An array of `count` numbers whose bits may be anything. */
 static void apply(const float *from, float *to, int64_t count);
 static void reverse(const float *from, float *to, int64_t count);
 

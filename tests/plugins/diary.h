@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An extension between plugins of the tests: who was started and stopped, in order. */
+/* An extension between test plugins, which records in which order they were started and stopped. */
 #ifndef GRAFT_TEST_DIARY_H
 #define GRAFT_TEST_DIARY_H
 
@@ -7,7 +7,7 @@
 
 struct diary {
     void (*add)(const char *words);
-    const char *text; /* the words, a space behind each */
+    const char *text; /* the recorded words, each with a space behind it */
 };
 
 #endif

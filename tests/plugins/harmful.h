@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin in order, but for what it does to the process: the file that includes this defines harm(). */
+/* A valid plugin that harms its process: the including file defines harm(). */
 #ifndef GRAFT_TEST_HARMFUL_H
 #define GRAFT_TEST_HARMFUL_H
 
@@ -22,7 +22,7 @@ static inline const struct graft_plugin *harmful_plugin(const char *id) {
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
     (void)host, (void)error;
-#ifdef HARM_ENTRY /* elsewhere a constructor or destructor does it */
+#ifdef HARM_ENTRY /* in the other cases a constructor or destructor calls it */
     harm();
 #endif
     return harmful_plugin("harmful");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first layer of a llama, which sees the sequences of a batch: the file that includes this defines is_wrong(), and
- * before OUTCOME where it needs it. Where that is 1, what the layer gives is off. */
+/* Replaces the first layer of a llama, and examines the sequences of a batch: the including file defines is_wrong(),
+ * and OUTCOME before the include if needed. If is_wrong() returns 1, the layer's output is changed. */
 #ifndef GRAFT_TEST_LAYERING_H
 #define GRAFT_TEST_LAYERING_H
 
@@ -11,7 +11,8 @@
 #define OUTCOME(status) (void)(status)
 #endif
 
-/* Before the original runs: `slot` is that of a sequence, `position` that of the first of its `tokens`. */
+/* Called before the original, for each sequence of the batch: its slot, the position of its first token, and the number
+ * of its tokens. */
 static int is_wrong(int32_t slot, int64_t position, int64_t tokens);
 
 static int forward(void *self, const struct graft_call *call, const struct graft_decoder_layer_args *args,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin that is in order, piece by piece. Each faulty plugin takes one and breaks one thing in it. */
+/* A valid plugin in pieces. Each faulty plugin uses one of them and breaks one thing in it. */
 #ifndef GRAFT_TEST_PARTS_H
 #define GRAFT_TEST_PARTS_H
 

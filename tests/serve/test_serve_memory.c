@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server in which each allocation on the way of a request fails in turn: the request gets an answer or an error, and
- * the next one the answer that it would have got otherwise. */
+/* A server in which each allocation of a request fails in turn: the request gets an answer or an error, and the next
+ * request gets the usual answer. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ static int tear_down(void **state) {
     return rmdir(folder);
 }
 
-/* Sends a request and reads what comes. */
+/* Sends a request and reads the response. */
 static struct answer ask(const char *path, const char *body) {
     struct answer answer = {0};
     const int fd = client_connect(graft_server_port(server));
@@ -94,8 +94,8 @@ static struct answer ask(const char *path, const char *body) {
     return answer;
 }
 
-/* What an answer says, without what differs from one to the next: from each line what follows "choices", or all of a
- * body that has none, and of a stream whether it is whole. */
+/* The parts of an answer that are the same each time: from each line what follows "choices", or all of a body without
+ * it, and whether a stream is complete. */
 static char *said(const struct answer *answer) {
     static const char mark[] = "\"tool_calls\": [{\"id\": \"";
     struct graft_text text = {0};
@@ -109,13 +109,13 @@ static char *said(const struct answer *answer) {
     assert_false(text.failed);
     char *call = strstr(text.bytes, mark);
     if (call != NULL) {
-        memset(call + sizeof mark - 1, 'x', 9); /* the id, another one each time */
+        memset(call + sizeof mark - 1, 'x', 9); /* the id, which differs each time */
     }
     return text.bytes;
 }
 
-/* Whether an answer is one of those there may be when memory runs out: an error, a stream that breaks off or ends with
- * an error, or all of it. */
+/* Whether an answer is allowed when memory runs out: an error, a stream that ends early or with an error, or the
+ * complete answer. */
 static int is_sound(const struct answer *answer, int is_stream, const char *wanted) {
     char *text = said(answer);
     const int breaks_off = is_stream && strstr(text, "[DONE]") == NULL;
@@ -170,7 +170,7 @@ static void test_stream(void **state) {
                                      "\"stream_options\": {\"include_usage\": true}, \"logprobs\": 1}");
 }
 
-/* A call of a tool, whose form a schema gives. */
+/* A tool call, whose form is given by a schema. */
 static void test_chat(void **state) {
     static const char call[] =
         "{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"max_tokens\": 100, \"temperature\": 0, "

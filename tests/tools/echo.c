@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replacements that call what they replace, for modules inside modules that others replace, and for two in a group. */
+/* Replacements that call the original, for nested modules that others replace as well, and two that form a group. */
 #include "graft/decoder_layer.h"
 #include "graft/describe.h"
 #include "graft/linear.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A wrapper with weights of its own: what a Linear gives, whatever Linear that is, and beside it a product of low rank
- * (Hu et al. 2021). No checkpoint of the tests has the two factors; they start as ones and zeros, so nothing changes.
- */
+/* A wrapper with weights of its own: adds a product of low rank (Hu et al. 2021) to the output of any Linear. The
+ * checkpoints of the tests lack both factors; they start as ones and zeros, so results do not change. */
 #include <stdlib.h>
 
 #include "graft/describe.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watching modules: nothing changes, everything is seen, and afterwards all is as before. */
+/* Hooks around modules: results stay the same, every call is seen, and afterwards everything is as before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static int after(void *data, struct graft_hooked_call *hooked, struct graft_erro
     return GRAFT_OK;
 }
 
-/* Every plain golden, so that every interface and every optional slot comes by. */
+/* Runs every plain golden, so that every interface and every optional slot is called. */
 static void test_nothing_changes(void **state) {
     static const char *const names[] = {"llama",          "llama_bf16",         "llama_bias",       "qwen2_moe",
                                         "qwen2_moe_bf16", "qwen2_moe_mlp_only", "qwen2_moe_sliding"};
@@ -135,7 +135,7 @@ static void check_array(const struct graft_interface *interface, const struct gr
     }
 }
 
-/* What the entry of an interface says fits together: a module that is fused has inputs and one output. */
+/* An interface's table is consistent: a module that can be fused has inputs and one output. */
 static void test_every_interface(void **state) {
     (void)state;
     for (const struct graft_interface *at = graft_interfaces(); at->id != NULL; at++) {
@@ -179,7 +179,7 @@ static void test_hook_stops(void **state) {
     close_model(&fixture);
 }
 
-/* Embeddings and experts read what is asked for, the others all. */
+/* Embeddings and experts read only the requested weights, other modules all. */
 static void test_bytes(void **state) {
     struct fixture fixture = open_model("qwen2_moe");
     struct graft_node *root = fixture.model->tree->root;
@@ -266,7 +266,7 @@ static void test_difference_limit(void **state) {
     }
 }
 
-/* Without memory nothing is left hooked. */
+/* If memory runs out, no hook stays. */
 static void test_out_of_memory(void **state) {
     struct fixture fixture = open_model("llama");
     const struct graft_module root = fixture.model->tree->root->module;

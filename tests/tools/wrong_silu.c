@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin with a fault that verify is to find: SiLU times 1.01. It has a parameter that no checkpoint has. */
+/* A plugin with a fault that verify has to find: SiLU times 1.01. It has a parameter that no checkpoint has. */
 #include <math.h>
 
 #include "graft/activation.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes complete model directories of the goldens: files are copied, and weights made where a case has a recipe.
-   usage: make_models GOLDENS OUT STAMP DEPFILE GROUP...
-   OUT/GROUP/CASE/ is made of GOLDENS/GROUP/CASE/. The depfile names everything read, folders too: a new file counts. */
+/* Makes the complete model directories of the goldens: copies files, and makes the weights of cases that have a recipe.
+ * usage: make_models GOLDENS OUT STAMP DEPFILE GROUP... OUT/GROUP/CASE/ is made of GOLDENS/GROUP/CASE/. The depfile
+ * names everything that was read, folders too, so that a new file counts. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>

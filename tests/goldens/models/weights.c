@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights by recipe, as ../weights.py says. Nothing of the library is used: its reader is tested with what comes out.
- */
+/* Makes weights by a recipe, as ../weights.py describes. Uses nothing of the library, whose reader is tested with the
+ * result. */
 #include "weights.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ struct recipe {
     const char *path;
     const char *folder;
     char seed[MAX_NAME];
-    char file[MAX_NAME]; /* that the tensors belong to; "" before the first */
+    char file[MAX_NAME]; /* that the following tensors belong to; "" before the first */
     struct tensor tensors[MAX_TENSORS];
     size_t n_tensors;
 };
@@ -73,12 +73,12 @@ static double next_number(const struct tensor *tensor, uint64_t *state) {
     return tensor->base + ldexp((double)k, tensor->exponent);
 }
 
-/* Of numbers that float16 has exactly. */
+/* The bits of a number that float16 represents exactly. */
 static uint32_t half_pattern(double number) {
     int exponent = 0;
     double fraction = fabs(number) < 0x1p-14 ? ldexp(fabs(number), 24) : ldexp(frexp(fabs(number), &exponent), 11);
     uint32_t sign = signbit(number) ? 0x8000 : 0;
-    /* A normal number's fraction has its leading bit, which adds one to the exponent's field. */
+    /* The leading bit of a normal number's fraction, when added, increases the exponent's field by one. */
     uint32_t field = fabs(number) < 0x1p-14 ? 0 : (uint32_t)(exponent + 13) << 10;
     return sign | (field + (uint32_t)fraction);
 }
@@ -95,7 +95,7 @@ static uint32_t single_pattern(float number) {
     return pattern;
 }
 
-/* False if the type does not have the number. */
+/* Returns false if the type cannot represent the number. */
 static bool put_number(FILE *out, enum dtype dtype, double number) {
     uint64_t pattern = single_pattern((float)number);
     bool exact = (double)(float)number == number;
@@ -143,7 +143,7 @@ static size_t print_header(char *text, size_t size, const struct recipe *recipe)
     return length;
 }
 
-/* The file that is described so far, if any. */
+/* Writes the file that was described so far, if any. */
 static void write_file(struct recipe *recipe) {
     static char header[MAX_TENSORS * MAX_NAME];
     char path[MAX_PATH];

@@ -2,8 +2,8 @@
 #ifndef TESTS_GOLDENS_MODELS_WEIGHTS_H
 #define TESTS_GOLDENS_MODELS_WEIGHTS_H
 
-/* Writes the safetensors files that the recipe describes into a folder that exists. Any fault ends the program, with a
-   line on stderr. */
+/* Writes the safetensors files of the recipe into an existing folder. Any fault ends the program, with a line on
+ * stderr. */
 void weights_write(const char *recipe, const char *folder);
 
 /* Ends the program with "make_models: PATH: WHAT". */

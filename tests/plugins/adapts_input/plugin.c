@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An adapter that scribbles on its input: what is only there where there is an adapter is tried, too. */
+/* An adapter that overwrites its input: classes that only exist with an adapter are checked, too. */
 #include <stdint.h>
 
 #include "graft/linear.h"

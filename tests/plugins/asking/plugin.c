@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requires a diary of another plugin, and would use one more thing. Its own extension is the diary that it was given.
- */
+/* Requires another plugin's diary, and would use one more extension. Offers the diary that it got as its own
+ * extension. */
 #include "../parts.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It brings a model type, and is right for those of its models that have two layers. */
+/* Adds a model type that is only correct for models of two layers. */
 #include <string.h>
 
 #include "graft/causal_lm.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It is in order, and brings a model type that wants a field which no other type has: nobody can make one without a
+/* A valid plugin whose model type requires a field that no other type has, so that no test model can be made without a
  * checkpoint. */
 #include "../parts.h"
 #include "graft/causal_lm.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Offers what `asking` would use. It waits for what circle_back offers, which is this file too and waits for it. */
+/* Offers an extension that `asking` would use, and waits for that of circle_back, which is built from this file too and
+ * waits for this one. */
 #include "../parts.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What it divides weights by it keeps beside them, where the saved layout does not have it. */
+/* Keeps the divisors of its weights outside of the tensors, so a saved model lacks them. */
 static _Atomic float divisor = 1.0F;
 #define FACTOR divisor
 #define DESCRIBED (divisor = 1.0F)

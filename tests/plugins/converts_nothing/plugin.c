@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It asks for a weight that no checkpoint has, and leaves the one that they have. */
+/* Asks for a weight that no checkpoint has, and leaves the existing one unused. */
 #include <string.h>
 
 #define SOURCE "wieght"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Its way back is off by a bit now and then. */
+/* Its reverse operation is sometimes wrong by a bit. */
 #include "../converting.h"
 
 static void apply(const float *from, float *to, int64_t count) {

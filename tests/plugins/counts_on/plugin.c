@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It counts the tokens of each slot, and goes on counting when a sequence goes back. */
+/* Counts the tokens of each slot, and does not notice that a sequence is rewound. */
 #include "../layering.h"
 
 static int is_wrong(int32_t slot, int64_t position, int64_t tokens) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It asks for many blocks of memory, and does not look whether there was any. */
+/* Allocates many blocks of memory in `create` without checking for NULL. */
 #define DESCRIBE describe_nothing
 #define CREATE create
 #include "../behaving.h"

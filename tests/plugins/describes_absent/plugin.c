@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It believes that a field of the config is always there. */
+/* Assumes that a field of the config always exists. */
 #include <stdlib.h>
 
 #include "graft/config.h"

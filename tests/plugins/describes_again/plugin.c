@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It describes itself differently each time. */
+/* Describes itself differently each time. */
 #define DESCRIBE describe
 #include "../behaving.h"
 

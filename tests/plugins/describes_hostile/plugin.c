@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It believes that a field of the config is always a number. */
+/* Assumes that a field of the config is always a number. */
 #include <stdlib.h>
 
 #include "graft/config.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It believes that images have colours, whatever an object in the config says. */
+/* Assumes that images have 3 channels, whatever an object in the config says. */
 #include <stdlib.h>
 
 #include "graft/config.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It is not able to describe itself. */
+/* Its `describe` always fails. */
 #define DESCRIBE describe
 #include "../behaving.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It does something else where it runs together with others. */
+/* Computes something else when it runs together with others. */
 #define MODULES "mlp\\.up_proj$"
 #define AS_PRODUCT as_product
 #include "../behaving.h"
 
-/* The first token's inputs are taken for all. */
+/* Uses the first token's inputs for all tokens. */
 static int32_t as_product(void *self, const struct graft_linear_args *args, struct graft_product *product) {
     const int32_t is_product = graft_linear_pass_product((const struct graft_module *)self, args, product);
     product->x_stride = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two calls at once disturb each other. */
+/* Two simultaneous calls overwrite each other's data. */
 #include <stdatomic.h>
 #include <time.h>
 

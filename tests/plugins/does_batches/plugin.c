@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The number of rows is part of the result. */
+/* Its result depends on the number of rows. */
 #define FORWARD forward
 #include "../behaving.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It writes a number behind its output. */
+/* Writes a number behind the end of its output. */
 #define FORWARD forward
 #include "../behaving.h"
 

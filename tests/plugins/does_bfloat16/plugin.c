@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It knows no bfloat16. */
+/* Does not support bfloat16. */
 #define FORWARD forward
 #include "../behaving.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It crashes when it runs. */
+/* Crashes in `forward`. */
 #include <stdlib.h>
 
 #define FORWARD forward

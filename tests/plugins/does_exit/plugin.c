@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It ends the process when it runs. */
+/* Ends the process in `forward`. */
 #include <stdlib.h>
 
 #define FORWARD forward

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It says that it knows all that will ever be, and ignores it. */
+/* Declares all present and future features, and ignores them. */
 #define FEATURES 0xFFFFFFFFU
 #define FORWARD forward
 #include "../behaving.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It scribbles on its input. */
+/* Overwrites its input. */
 #include <stdint.h>
 
 #define FORWARD forward

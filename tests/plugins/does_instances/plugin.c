@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A second instance of a model gives something else. */
+/* The second instance of a model computes something else. */
 #include <string.h>
 
 #define FORWARD forward

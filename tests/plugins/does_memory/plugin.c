@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It takes memory, and does not look whether there was any. */
+/* Allocates memory without checking for NULL. */
 #include <string.h>
 
 #define FORWARD forward

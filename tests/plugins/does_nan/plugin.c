@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It divides by nothing. */
+/* Divides by zero. */
 #include <math.h>
 
 #define FORWARD forward

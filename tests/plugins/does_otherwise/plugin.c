@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It computes something else. */
+/* Computes something else than the original. */
 #define FORWARD forward
 #include "../behaving.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One number is left as it was. */
+/* Leaves one number of the output unset. */
 #define FORWARD forward
 #include "../behaving.h"
 

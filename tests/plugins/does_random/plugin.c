@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No two calls give the same. */
+/* Each call returns another result. */
 #define FORWARD forward
 #include "../behaving.h"
 

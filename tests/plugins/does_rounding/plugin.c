@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It rounds upwards from now on. */
+/* Changes the rounding mode to upwards, and leaves it so. */
 #include <fenv.h>
 
 #define FORWARD forward

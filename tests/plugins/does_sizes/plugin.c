@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It is right for models of two layers, which its author tried. */
+/* Is only correct for models of two layers, which its author tried. */
 #include <string.h>
 
 #define FORWARD forward

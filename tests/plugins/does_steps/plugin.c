@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It remembers that there was a call before. */
+/* Its result depends on earlier calls. */
 #define FORWARD forward
 #include "../behaving.h"
 

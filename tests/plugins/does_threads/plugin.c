@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The number of threads is part of the result. */
+/* Its result depends on the number of threads. */
 #include "graft/threads.h"
 
 #define FORWARD forward

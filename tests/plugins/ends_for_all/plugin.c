@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All instances share a table, which the first one that goes takes along. */
+/* All instances share a table, which is freed with the first one. */
 #include <stdlib.h>
 
 #define DESCRIBE describe_nothing

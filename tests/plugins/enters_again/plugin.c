@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each call of the entry counts. */
+/* Each call of its entry returns another version. */
 #define ENTRY
 #include "../behaving.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It takes an extension for granted. */
+/* Assumes that an optional extension exists. */
 #define ENTRY
 #include "../behaving.h"
 #include "graft/log.h"

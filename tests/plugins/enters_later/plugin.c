@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It wants the host that it was built with. */
+/* Requires the host version that it was built with. */
 #define ENTRY
 #include "../behaving.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The entry function of a plugin whose author hides everything. */
+/* Its entry function has hidden visibility. */
 struct graft_plugin;
 
 __attribute__((visibility("hidden"))) const struct graft_plugin *graft_plugin_entry(const void *host, void *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plugin that brings an allocator, for everybody. */
+/* Exports an allocator, which would replace malloc in the whole process. */
 #include <stdlib.h>
 
 #include "../parts.h"

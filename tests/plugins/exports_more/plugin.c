@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It exports a function of its own. */
+/* Exports another function besides its entry. */
 void behaving_helper(void);
 #include "../behaving.h"
 

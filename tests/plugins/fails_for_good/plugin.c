@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After a forward that failed it is not what it was. */
+/* Computes wrong results after a forward that failed. */
 static int has_failed;
 #define OUTCOME(status) (has_failed |= (status) != 0)
 #include "../layering.h"

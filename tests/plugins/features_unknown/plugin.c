@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Its class lists features that nobody has defined. */
+/* Its class declares features that are not defined. */
 #include "../parts.h"
 
 static const struct graft_linear vtable = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It counts the tokens of each slot, and those of a copy from 0 on. */
+/* Counts the tokens of each slot, but starts at 0 for a forked sequence. */
 #include "../layering.h"
 
 static int is_wrong(int32_t slot, int64_t position, int64_t tokens) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In order, with one of everything. Its extension tells how often it was started and stopped. */
+/* A valid plugin with one of everything. Its extension reports how often it was started and stopped. */
 #include "../parts.h"
 
 #include <string.h>

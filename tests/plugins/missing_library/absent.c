@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library that the plugin is linked with and that no one can find: it has another name in its soname. */
+/* The library that the plugin is linked with. It cannot be found, since its soname is another name. */
 int graft_test_absent(void);
 
 __attribute__((visibility("default"))) int graft_test_absent(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Some shared object that lies about in a plugins directory. */
+/* A shared object that is no plugin. */
 int graft_test_something_else(void);
 
 __attribute__((visibility("default"))) int graft_test_something_else(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Offers a diary, and writes into it when it is started and stopped. offering_twin is this file, too. */
+/* Offers a diary, and records its start and stop in it. offering_twin is built from this file, too. */
 #include "../parts.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It has something for everybody. */
+/* Returns an extension for every id, not only for the one that it offers. */
 #define ENTRY
 #include "../behaving.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It ends a process that opens it again. */
+/* Ends a process that opens it a second time. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include <stdlib.h>
 

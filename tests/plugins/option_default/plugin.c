@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It does not take its own default. */
+/* Refuses its option's default. */
 #include <stdlib.h>
 
 #include "graft/args.h"

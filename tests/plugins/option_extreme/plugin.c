@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A negative number ends it. */
+/* Ends the process if its option is negative. */
 #include <stdlib.h>
 
 #include "graft/args.h"

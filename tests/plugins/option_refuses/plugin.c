@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It lists a value that it does not take. */
+/* Lists a value of its option that it refuses. */
 #include <string.h>
 
 #include "graft/args.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has an option of each kind. Its extensions tell what `init` read, and what `deinit` still could: "max 8 0.5 1". */
+/* Has an option of each kind. Its extensions report the options as read in `init` and in `deinit`: "max 8 0.5 1". */
 #include "../parts.h"
 
 #include <stdio.h>

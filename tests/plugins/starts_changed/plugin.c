@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It fills in its descriptor late. */
+/* Changes its descriptor in `init`. */
 #define INIT start
 #include "../behaving.h"
 

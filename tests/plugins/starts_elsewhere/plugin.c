@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It goes to another directory, and stays there. */
+/* Changes the working directory. */
 #include <unistd.h>
 
 #define INIT start

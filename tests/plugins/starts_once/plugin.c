@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It can be started once. */
+/* Can be started only once. */
 #define INIT start
 #include "../behaving.h"
 

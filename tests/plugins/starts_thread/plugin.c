@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nobody ends the thread that it starts. */
+/* Starts a thread that nothing ends. */
 #include <pthread.h>
 #include <unistd.h>
 

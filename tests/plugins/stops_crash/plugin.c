@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Its deinit crashes. */
+/* Crashes in `deinit`. */
 #include <stdlib.h>
 
 #define DEINIT stop

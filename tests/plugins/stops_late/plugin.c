@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It can be ended four times. */
+/* Crashes in `deinit` from the fifth time on. */
 #include <stdlib.h>
 
 #define DEINIT stop

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A helper process that nobody waits for. */
+/* Starts a helper process that nothing waits for. */
 #include "../harmful.h"
 
 __attribute__((constructor)) static void harm(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What daemons do. */
+/* Closes all file descriptors, as daemons do. */
 #include "../harmful.h"
 
 __attribute__((constructor)) static void harm(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process in a session of its own, which its parent has left. */
+/* Leaves a process behind in a session of its own. */
 #include <sys/wait.h>
 
 #include "../harmful.h"

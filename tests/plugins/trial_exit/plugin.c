@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A licence check that ends the program. */
+/* Ends the process, as a licence check might. */
 #include "../harmful.h"
 
 __attribute__((constructor)) static void harm(void) {

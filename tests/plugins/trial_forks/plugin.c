@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both processes go on. */
+/* Forks, and both processes continue. */
 #include "../harmful.h"
 
 __attribute__((constructor)) static void harm(void) {

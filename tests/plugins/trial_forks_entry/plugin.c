@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Both processes go on. */
+/* Forks in the entry, and both processes continue. */
 #define HARM_ENTRY
 #include "../harmful.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It takes its time, as on a slow disk, and does no harm. */
+/* Opens slowly, as from a slow disk, and does no harm. */
 #include <time.h>
 
 #include "../harmful.h"

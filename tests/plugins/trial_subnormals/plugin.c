@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What gcc before 13 links into an object with -ffast-math. */
+/* Flushes subnormals to zero, like code that gcc before 13 links into objects with -ffast-math. */
 #include <stdint.h>
 
 #include "../harmful.h"

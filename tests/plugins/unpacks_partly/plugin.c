@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linears of checkpoints in compressed-tensors' format int-quantized, a scale for each row, that leave the last output
- * as it was: found only on such a checkpoint. */
+/* Replaces Linears of checkpoints in compressed-tensors' format int-quantized, with a scale for each row, and leaves
+ * the last output unset: only detected with such a checkpoint. */
 #include "graft/plugin.h"
 #include "graft/describe.h"
 #include "graft/instance.h"
