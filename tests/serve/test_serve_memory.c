@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "client.h"
 #include "failing.h"
+#include "folder.h"
 #include "graft/host/chat.h"
 #include "graft/host/graft.h"
 #include "graft/host/serve.h"
@@ -28,8 +29,8 @@ static struct graft_tokenizer *tokenizer;
 static struct graft_chat_template *chat;
 static struct graft_server *server;
 static pthread_t thread;
-static char folder[] = "/tmp/graft-serve-XXXXXX"; /* for sessions */
-static char *picture;                             /* a file as base64 */
+static char folder[64]; /* for sessions */
+static char *picture;   /* a file as base64 */
 
 static void *run(void *data) {
     struct graft_error *error = data;
@@ -55,7 +56,7 @@ static int set_up(void **state) {
     char *demo = graft_path_join(getenv("GRAFT_TEST_DATA"), "../demo/tiny-qwen2-vl");
     struct graft_server_options wanted = {.struct_size = sizeof wanted, .name = "m", .max_running = 4};
     (void)state;
-    assert_non_null(mkdtemp(folder));
+    folder_create(folder);
     wanted.session_folder = folder;
     assert_int_equal(graft_library_create(&library, &error), GRAFT_OK);
     assert_int_equal(graft_model_open(library, demo, NULL, &model, &error), GRAFT_OK);
@@ -79,7 +80,9 @@ static int tear_down(void **state) {
     graft_model_free(model);
     graft_library_free(library);
     graft_free(picture);
-    return rmdir(folder);
+    const int left = folder_count(folder);
+    folder_remove(folder);
+    return left;
 }
 
 /* Sends a request and reads the response. */

@@ -10,6 +10,8 @@
 
 #include "config/model_file.h"
 #include "folder.h"
+#include "generate/fields.h"
+#include "graft/host/generate.h"
 
 static char folder[64];
 static struct graft_generation_settings settings;
@@ -228,6 +230,40 @@ static void test_refusals(void **state) {
     assert_string_equal(error.message, "eos_token_id: expected the id of a token, an integer, got a boolean (true)");
 }
 
+/* The public function reads the same fields from a text, and also refuses those that nothing reads. */
+static void test_text(void **state) {
+    static const char *const bad[][2] = {
+        {"{\"temperature\": \"hot\", \"do_sample\": true}", "temperature: "},
+        {"{\"num_beams\": 0}", "num_beams: "},
+        {"{\"no_such_field\": 1}", "no_such_field: is no field that is read here"},
+        {"{\"cache_implementation\": \"quantized\"}", "cache_implementation: "},
+        {"[]", "object"},
+        {"{", ""},
+        {"", ""},
+    };
+    static const char good[] = "{\"top_k\": 7, \"no_such_field\": null, \"_from_model_config\": true}";
+    struct graft_generation generation = graft_generation_default();
+    struct graft_generation_fields *fields = NULL;
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        error = graft_error_none();
+        fields = (struct graft_generation_fields *)&generation; /* not NULL before */
+        assert_int_equal(graft_generation_read(bad[i][0], strlen(bad[i][0]), "a text", &generation, &fields, &error),
+                         GRAFT_ERROR_USAGE);
+        assert_int_equal(error.code, GRAFT_ERROR_USAGE);
+        assert_string_equal(error.source, "a text");
+        assert_non_null(strstr(error.message, bad[i][1]));
+        assert_null(fields);
+    }
+    error = graft_error_none();
+    assert_int_equal(graft_generation_read(good, sizeof good - 1, "a text", &generation, &fields, &error), GRAFT_OK);
+    assert_int_equal(generation.top_k, 7);
+    graft_generation_fields_free(fields);
+    generation.struct_size = 4;
+    assert_int_equal(graft_generation_read("{}", 2, "a text", &generation, &fields, &error), GRAFT_ERROR_USAGE);
+    assert_null(fields);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_defaults, set_up, tear_down),
@@ -239,6 +275,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_lengths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_old_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_text, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
