@@ -1,7 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # `serve` with what people use: curl, OpenAI's Python client (GRAFT_TEST_PYTHON names the Python that has it), and a
-# browser for the page. What is missing is skipped. Reports in TAP.
+# browser for the page. What is missing is skipped. Reports in TAP. To have all of it on Debian 12, where the client is no
+# package:
+#     apt-get install curl chromium && python3 -m venv FOLDER && FOLDER/bin/pip install openai
+#     GRAFT_TEST_PYTHON=FOLDER/bin/python meson test -C build 'serve clients'
 # usage: clients.sh HOST ROOT CLIENT
 set -u
 . "$(dirname "$0")/../tap.sh"
@@ -27,14 +30,14 @@ if command -v curl >/dev/null 2>&1; then
     curl -sS -i "http://127.0.0.1:$port/v1/completions" -d '{}' >typed
     has 'curl without a type is told so' 'expected the header Content-Type: application/json' typed
 else
-    skip 'curl' 'there is no curl'
+    skip 'curl' 'there is no curl (apt-get install curl)'
 fi
 python=${GRAFT_TEST_PYTHON:-python3}
 if "$python" -c 'import openai' 2>/dev/null; then
     "$python" "$root/tests/serve/openai_client.py" "$port" >said 2>&1
     check "OpenAI's client" fine "$(cat said)"
 else
-    skip "OpenAI's client" "$python has no module openai"
+    skip "OpenAI's client" "$python has no module openai (pip install openai; GRAFT_TEST_PYTHON names the Python)"
 fi
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 if [ -n "$browser" ]; then
@@ -43,7 +46,7 @@ if [ -n "$browser" ]; then
     has 'the page knows the model' '<h1 id="model">own</h1>' page
     has 'and the plan' 'No class is replaced.' page
 else
-    skip 'the page in a browser' 'there is no Chromium'
+    skip 'the page in a browser' 'there is no Chromium (apt-get install chromium)'
 fi
 stop
 check 'the end' 0 "$ended"
