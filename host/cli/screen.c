@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 
 /* How often the line is drawn, and how long an activity must have taken before it is. */
 enum { INTERVAL_NANOSECONDS = 250000000 };
+/* A block of rusage, in bytes; and how much must come from disk before the line says so. */
+enum { BLOCK = 512, LEAST_READ = 32 << 20 };
 static const double patience = 1.0; /* seconds */
 
 static struct {
@@ -32,6 +35,7 @@ static struct {
     const char *unit; /* NULL: nothing is counted */
     int32_t counted;  /* progress of the library that is shown: GRAFT_PROGRESS_... */
     int width;        /* columns of the line on the terminal; 0: none */
+    int64_t before;   /* bytes that the process had read from disk at the start */
 } screen = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 /* The following functions require the lock. */
@@ -44,16 +48,26 @@ static void erase(void) {
     }
 }
 
+/* What the process has read from disk. Weights are mapped, so the first activity that uses them reads them. */
+static int64_t read_from_disk(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (int64_t)usage.ru_inblock * BLOCK : 0;
+}
+
 static void draw(void) {
-    char line[128];
-    char count[64] = "";
+    char line[192];
+    char count[64] = "", disk[64] = "";
+    const int64_t bytes = read_from_disk() - screen.before;
     int seconds = (int)(graft_seconds() - screen.start);
     if (screen.unit != NULL && screen.total > 0) {
         (void)snprintf(count, sizeof count, " %" PRId64 " of %" PRId64 " %s,", screen.done, screen.total, screen.unit);
     } else if (screen.unit != NULL) {
         (void)snprintf(count, sizeof count, " %" PRId64 " %s,", screen.done, screen.unit);
     }
-    int width = snprintf(line, sizeof line, "%.40s:%s %d s", screen.what, count, seconds);
+    if (bytes >= LEAST_READ && (screen.unit == NULL || strcmp(screen.unit, "MB") != 0)) {
+        (void)snprintf(disk, sizeof disk, " %" PRId64 " MB from disk,", bytes / 1000000);
+    }
+    int width = snprintf(line, sizeof line, "%.40s:%s%s %d s", screen.what, count, disk, seconds);
     (void)fprintf(stderr, "\r%s%*s", line, screen.width > width ? screen.width - width : 0, "");
     (void)fflush(stderr);
     screen.width = width > screen.width ? width : screen.width;
@@ -146,6 +160,7 @@ static void set_activity(const char *what, int32_t counted) {
     screen.start = graft_seconds();
     screen.unit = NULL;
     screen.counted = counted;
+    screen.before = read_from_disk();
     (void)pthread_cond_signal(&screen.changed);
     (void)pthread_mutex_unlock(&screen.lock);
 }

@@ -5,6 +5,7 @@
 #include "cli/commands/commands.h"
 #include "cli/screen.h"
 #include "graft/host/model.h"
+#include "graft/host/process.h"
 
 /* Set by SIGINT and the like: saving stops and removes what it has written. */
 static volatile sig_atomic_t stopped;
@@ -19,6 +20,7 @@ static int on_progress(void *data, int64_t done, int64_t total, struct graft_err
         return graft_error_set(error, GRAFT_ERROR_IO, "save", "stopped by signal %d; the partial output was removed",
                                (int)stopped);
     }
+    graft_screen_name("saving");
     graft_screen_count(done / 1000000, total / 1000000, "MB");
     return GRAFT_OK;
 }
@@ -53,7 +55,7 @@ int graft_command_save(const struct graft_options *options, struct graft_model *
         .data = (void *)(uintptr_t)options, /* only read */
     };
     catch_signals();
-    graft_screen_begin("saving", 0);
+    graft_screen_begin("preparing", GRAFT_PROGRESS_LOAD);
     int status = graft_model_save(model, options->output, &wanted, error);
     graft_screen_end();
     return status;
