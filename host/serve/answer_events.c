@@ -130,6 +130,10 @@ static void take_end(struct graft_job *job, const struct graft_event *event) {
 /* --- The end --- */
 
 static int find_fault(const struct graft_job *job, struct graft_fault *fault) {
+    if (job->fault.http != 0) {
+        *fault = job->fault;
+        return -1;
+    }
     if (job->error.code != GRAFT_OK) {
         return graft_fault_from_error(fault, &job->error, NULL);
     }
@@ -156,6 +160,17 @@ static void finish_stream(struct graft_job *job, const struct graft_fault *fault
     }
 }
 
+static graft_json *answer_of(const struct graft_job *job) {
+    switch (job->request.kind) {
+    case GRAFT_REQUEST_EMBEDDING:
+        return graft_job_vectors_json(job);
+    case GRAFT_REQUEST_TOKENIZE:
+        return graft_tokens_json(job->server, &job->prompts[0]);
+    default:
+        return graft_answer_json(job);
+    }
+}
+
 static void finish(struct graft_job *job) {
     struct graft_fault fault = {0};
     const int failed = find_fault(job, &fault) != 0;
@@ -173,9 +188,7 @@ static void finish(struct graft_job *job) {
     } else if (failed) {
         graft_http_send_fault(job->server, http, &fault);
     } else {
-        graft_http_send_json(job->server, http, 200,
-                             job->request.kind == GRAFT_REQUEST_EMBEDDING ? graft_job_vectors_json(job)
-                                                                          : graft_answer_json(job));
+        graft_http_send_json(job->server, http, 200, answer_of(job));
     }
 }
 
@@ -190,12 +203,36 @@ static void take_done(struct graft_job *job) {
     graft_job_free(job);
 }
 
+/* Takes the prompts from the preparer. Instead of the request's body, the job now holds pixel values. */
+static void take_read(struct graft_job *job) {
+    struct graft_server *server = job->server;
+    job->prompts = job->read_prompts;
+    job->n_prompts = job->n_read_prompts;
+    job->read_prompts = NULL;
+    server->image_bytes -= job->held_bytes;
+    job->held_bytes = 0;
+    if (job->fault.http == 0 && graft_job_check_images(server, job->request.image_bytes, &job->fault) == 0) {
+        job->held_bytes = job->request.image_bytes;
+        server->image_bytes += job->held_bytes;
+    }
+    if (job->fault.http != 0 || job->request.kind == GRAFT_REQUEST_TOKENIZE) {
+        finish(job);
+        graft_job_unlink(job);
+        graft_job_free(job);
+    } else {
+        graft_engine_submit(server->engine, job);
+    }
+}
+
 void graft_answer_take_events(struct graft_server *server) {
     struct graft_event *event = graft_engine_take_events(server->engine);
     while (event != NULL) {
         struct graft_event *next = event->next;
         struct graft_job *job = event->job;
         switch (event->kind) {
+        case GRAFT_EVENT_READ:
+            take_read(job);
+            break;
         case GRAFT_EVENT_STARTED:
             take_started(job);
             break;

@@ -46,6 +46,8 @@ void graft_engine_free(struct graft_engine *engine);
 void graft_engine_submit(struct graft_engine *engine, struct graft_job *job);
 /* [any] Cancels a job before the next step. Its DONE event still comes. */
 void graft_engine_cancel(struct graft_engine *engine, struct graft_job *job);
+/* [any] Posts an event to the loop. */
+void graft_engine_post(struct graft_engine *engine, struct graft_event *event);
 /* [any] Takes the events since the last call, in order; the caller frees them. */
 struct graft_event *graft_engine_take_events(struct graft_engine *engine);
 /* [any] Copies the current counts. */

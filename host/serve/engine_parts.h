@@ -26,9 +26,6 @@ struct graft_engine {
     struct graft_engine_counts counts;
 };
 
-/* Posts an event to the loop. */
-void graft_engine_post(struct graft_engine *engine, struct graft_event *event);
-
 /* Begins a job. Returns 0, or -1 with job->error set. */
 int graft_engine_begin(struct graft_engine *engine, struct graft_job *job);
 int graft_engine_embed(struct graft_engine *engine, struct graft_job *job);

@@ -25,21 +25,23 @@ struct graft_job *graft_job_create(struct graft_server *server, struct graft_req
     if (job == NULL) {
         return NULL;
     }
-    job->n_choices = choices_of(request, n_prompts);
+    job->n_choices = choices_of(request, prompts != NULL ? n_prompts : 1);
     job->error = graft_error_none();
     job->server = server;
     job->making = graft_alloc(job->n_choices, sizeof *job->making);
     job->said = graft_alloc(job->n_choices, sizeof *job->said);
     job->done = graft_alloc(1, sizeof *job->done);
-    if (job->making == NULL || job->said == NULL || job->done == NULL) {
+    job->read = graft_alloc(1, sizeof *job->read);
+    if (job->making == NULL || job->said == NULL || job->done == NULL || job->read == NULL) {
         graft_job_free(job);
         return NULL;
     }
     *job->done = (struct graft_event){.job = job, .kind = GRAFT_EVENT_DONE};
+    *job->read = (struct graft_event){.job = job, .kind = GRAFT_EVENT_READ};
     job->request = *request;
     *request = (struct graft_request){0};
     job->prompts = prompts;
-    job->n_prompts = n_prompts;
+    job->n_prompts = prompts != NULL ? n_prompts : 0;
     return job;
 }
 
@@ -65,6 +67,7 @@ void graft_job_free(struct graft_job *job) {
     }
     graft_grammar_close(job->grammar);
     graft_event_free(job->done);
+    graft_event_free(job->read);
     graft_free(job->making);
     graft_free(job->said);
     graft_free(job->vectors);

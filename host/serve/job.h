@@ -30,6 +30,7 @@ struct graft_token_info {
 };
 
 enum graft_event_kind {
+    GRAFT_EVENT_READ,    /* the preparer has prepared the job, or job->fault says why it could not */
     GRAFT_EVENT_STARTED, /* the request was accepted */
     GRAFT_EVENT_TEXT,
     GRAFT_EVENT_END,  /* the end of a choice */
@@ -84,6 +85,12 @@ struct graft_job {
     size_t n_running;
     struct graft_event *done; /* allocated with the job, so that ending it cannot fail */
 
+    /* The preparer's until READ, as are the request's messages and images. */
+    struct graft_event *read; /* allocated with the job; NULL once posted */
+    struct graft_ids *read_prompts;
+    size_t n_read_prompts;
+    struct graft_fault fault;
+
     /* The engine's until DONE. */
     struct graft_error error;
     float *vectors; /* for embeddings: [n_prompts, vector_size] */
@@ -94,6 +101,7 @@ struct graft_job {
     struct graft_job *before;      /* neighbours in the server's list */
     struct graft_job *after;
     struct evhttp_request *http; /* NULL: the client has left */
+    int64_t held_bytes;          /* images in the request's body, then their pixel values */
     struct event *leaving;
     struct event *timer;
     struct graft_said *said; /* [n_choices] */
@@ -106,7 +114,8 @@ struct graft_job {
     int64_t created;
 };
 
-/* Creates a job, or returns NULL if memory ran out. On success it owns the request and the prompts. */
+/* Creates a job, or returns NULL if memory ran out. On success it owns the request and the prompts. If `prompts` is
+ * NULL, the preparer makes the one that there will be. */
 struct graft_job *graft_job_create(struct graft_server *server, struct graft_request *request,
                                    struct graft_ids *prompts, size_t n_prompts);
 void graft_job_free(struct graft_job *job);

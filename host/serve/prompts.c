@@ -3,23 +3,12 @@
 #include "graft/host/image.h"
 #include "serve/server.h"
 
-/* Limits the pixel values of waiting images over all jobs. A single request may exceed the limit. */
-static int check_room(const struct graft_server *server, int64_t bytes, struct graft_fault *fault) {
-    static const int64_t most = 2LL << 30;
-    return bytes == 0 || server->image_bytes == 0 || server->image_bytes + bytes <= most
-               ? 0
-               : graft_fault_set(fault, 429, "queue_full", NULL,
-                                 "the images of other requests leave no room for these: %lld of %lld MiB are taken",
-                                 (long long)(server->image_bytes >> 20), (long long)(most >> 20));
-}
-
 int graft_server_encode(struct graft_server *server, struct graft_request *request, struct graft_ids **prompts,
                         size_t *n, struct graft_fault *fault) {
     struct graft_error error = graft_error_none();
     *prompts = NULL;
     *n = 0;
     if (graft_request_read_images(request, server->model, &server->images, fault) != 0 ||
-        check_room(server, request->image_bytes, fault) != 0 ||
         graft_request_encode(request, server->tokenizer, server->chat, server->context.vocab_size, prompts, n, fault) !=
             0) {
         return -1;

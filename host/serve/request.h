@@ -99,6 +99,7 @@ void graft_request_finish(struct graft_request *request);
  * part that is neither text nor image is a fault. `model` may be NULL: no images. `*processor` is opened when the first
  * image is read; the caller frees it. */
 struct graft_image_processor;
+int graft_request_has_images(const struct graft_request *request);
 int graft_request_read_images(struct graft_request *request, const struct graft_model *model,
                               struct graft_image_processor **processor, struct graft_fault *fault);
 

@@ -133,6 +133,19 @@ static int read_part(struct gathering *to, const struct place *place, graft_json
     return refuse(to, place, "unsupported_value", ".type", message);
 }
 
+int graft_request_has_images(const struct graft_request *request) {
+    for (size_t i = 0; i < graft_json_size(request->messages); i++) {
+        const graft_json *content = graft_json_get(graft_json_at(request->messages, i), "content");
+        const size_t n = graft_json_type(content) == GRAFT_JSON_ARRAY ? graft_json_size(content) : 0;
+        for (size_t j = 0; j < n; j++) {
+            if (graft_json_get(graft_json_at(content, j), "image_url") != NULL) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 int graft_request_read_images(struct graft_request *request, const struct graft_model *model,
                               struct graft_image_processor **processor, struct graft_fault *fault) {
     struct gathering to = {.request = request, .model = model, .processor = processor, .fault = fault};

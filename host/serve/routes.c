@@ -74,7 +74,7 @@ void graft_route_model(struct graft_server *server, struct evhttp_request *http,
 
 /* --- Tokens --- */
 
-static graft_json *tokens_json(const struct graft_server *server, const struct graft_ids *ids) {
+graft_json *graft_tokens_json(const struct graft_server *server, const struct graft_ids *ids) {
     struct graft_writer writer = {0};
     graft_json *document = graft_json_new_object();
     graft_json *list = graft_json_new_array();
@@ -87,25 +87,6 @@ static graft_json *tokens_json(const struct graft_server *server, const struct g
                      positions > 0 ? graft_json_new_int(positions) : graft_json_new_string(NULL));
     graft_writer_set(&writer, document, "tokens", list);
     return graft_writer_finish(&writer, document);
-}
-
-void graft_route_tokenize(struct graft_server *server, struct evhttp_request *http, const char *body, size_t length) {
-    struct graft_request request = {0};
-    struct graft_fault fault = {0};
-    struct graft_ids *prompts = NULL;
-    size_t n = 0;
-    int failed = graft_request_read(body, length, GRAFT_REQUEST_TOKENIZE, &server->context, &request, &fault) != 0 ||
-                 graft_server_encode(server, &request, &prompts, &n, &fault) != 0;
-    if (!failed && n != 1) {
-        failed = graft_fault_set(&fault, 400, "invalid_value", "prompt", "prompt: expected one text") != 0;
-    }
-    if (failed) {
-        graft_http_send_fault(server, http, &fault);
-    } else {
-        graft_http_send_json(server, http, 200, tokens_json(server, &prompts[0]));
-    }
-    graft_request_prompts_free(prompts, n);
-    graft_request_finish(&request);
 }
 
 static int read_ids(const struct graft_server *server, const graft_json *list, struct graft_ids *ids,

@@ -18,6 +18,7 @@
 #include "graft/host/grammar.h"
 #include "graft/host/image.h"
 #include "graft/host/model.h"
+#include "serve/preparer.h"
 
 enum {
     USUAL_RUNNING = 32,
@@ -248,10 +249,16 @@ static void ignore_pipes(void) {
 int graft_server_run(struct graft_server *server, struct graft_error *error) {
     ignore_pipes();
     int status = graft_engine_start(server->engine, error);
+    if (status == GRAFT_OK && graft_model_image_token_id(server->model) >= 0) {
+        status = graft_preparer_start(server, &server->preparer, error);
+    }
     if (status == GRAFT_OK && event_base_dispatch(server->base) != 0) {
         status = graft_error_set(error, GRAFT_ERROR_INTERNAL, "serve", "the loop of events failed");
     }
     graft_answer_cancel_all(server);
+    graft_preparer_stop(server->preparer);
+    server->preparer = NULL;
+    graft_answer_take_events(server); /* gives the engine what was read */
     graft_engine_stop(server->engine);
     graft_answer_take_events(server);
     return status;

@@ -10,6 +10,7 @@
 
 struct event_base;
 struct graft_image_processor;
+struct graft_preparer;
 struct graft_vocabulary;
 struct evhttp;
 
@@ -46,8 +47,9 @@ struct graft_server {
     int32_t port;
     struct graft_engine *engine;
     struct graft_vocabulary *vocabulary;  /* vocabulary for formats of answers; NULL until the first request for one */
-    struct graft_image_processor *images; /* NULL until the first request with an image */
-    int64_t image_bytes;                  /* pixel values that the jobs hold */
+    struct graft_preparer *preparer;      /* NULL: the model takes no images */
+    struct graft_image_processor *images; /* the preparer's; NULL until the first request with an image */
+    int64_t image_bytes;                  /* bytes that the jobs hold for images */
     struct graft_job *jobs;               /* jobs that are not freed yet */
     size_t n_choices;                     /* choices of these jobs */
     size_t n_flushing;                    /* answers being sent */
