@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A config of JSON text that records what is asked of it, for the tests of a file. */
+/* A config of JSON text that records which fields are read, for tests of a file. */
 #ifndef GRAFT_TEST_ASKED_CONFIG_H
 #define GRAFT_TEST_ASKED_CONFIG_H
 
@@ -17,7 +17,7 @@ static graft_json *document;
 static struct graft_ledger *ledger;
 static struct graft_config view;
 
-/* `file` is its name in messages. */
+/* `file` is the config's name in messages. */
 static inline int asked_config_open(const char *text, size_t length, const char *file) {
     assert_int_equal(graft_json_parse(text, length, "text", &document, NULL), GRAFT_OK);
     ledger = graft_ledger_create(document);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sequences of random numbers, batches of them for an attention, and what attention gives for them in double. */
+/* Random sequences, batches of them for an attention, and the expected results in double. */
 #ifndef GRAFT_TEST_ATTENTION_FIXTURE_H
 #define GRAFT_TEST_ATTENTION_FIXTURE_H
 
@@ -35,7 +35,7 @@ struct heads {
     int latents; /* keys and values are computed from latents, in which both are stored one after the other */
 };
 
-/* Whole sequences, of which a batch holds the tokens from `past` to `past + tokens` of each. */
+/* Whole sequences; a batch contains the tokens from `past` to `past + tokens` of each. */
 struct sequences {
     int32_t n;
     int64_t past[MAX_SEQUENCES];
@@ -64,7 +64,7 @@ static inline void sequences_destroy(struct sequences *sequences) {
     numbers_free(sequences->v, 4);
 }
 
-/* A batch copied out of the sequences, with strides of its own. */
+/* A batch copied from the sequences, with strides of its own. */
 struct batch {
     struct graft_batch batch;
     struct graft_mask mask;
@@ -95,7 +95,7 @@ static inline float *copied(const struct sequences *sequences, const float *from
     return out;
 }
 
-/* A latent is the keys of all heads, then the values; each head's rows become one behind the other. */
+/* A latent contains the keys of all heads, then the values; each head's rows are made contiguous. */
 static inline int expand(void *instance, const struct graft_call *forward_call, const float *rows, int64_t tokens,
                          float *k, float *v, struct graft_error *error) {
     const struct heads *heads = instance;
@@ -116,7 +116,7 @@ static inline int expand(void *instance, const struct graft_call *forward_call, 
     return GRAFT_OK;
 }
 
-/* Puts latents into the place of the batch's keys, and takes keys and values away. */
+/* Replaces the batch's keys and values by latents. */
 static inline void keep_latents(struct batch *batch, const struct heads *heads) {
     int64_t k_width = heads->kv_heads * heads->head_dim;
     int64_t width = k_width + heads->kv_heads * heads->v_head_dim;
@@ -219,7 +219,7 @@ static inline void run(const struct batch *batch) {
     assert_int_equal(call.scratch_mark(scratch), mark);
 }
 
-/* -inf where query i may not see key j. */
+/* The additional score: -inf if query i must not see key j. */
 static inline double mask_at(const struct graft_mask *mask, int64_t token, int64_t i, int64_t j) {
     int causal = j <= i;
     switch (mask->kind) {
@@ -238,13 +238,14 @@ static inline double mask_at(const struct graft_mask *mask, int64_t token, int64
     }
 }
 
-/* What the score of key j gets for its position. Slope and position are so small that their product is exact in f32. */
+/* The bias of the score of key j for its position. Slope and position are small enough that their product is exact in
+ * f32. */
 static inline double alibi_at(const struct heads *heads, int64_t h, int64_t j, double scaling) {
     const float bias = heads->alibi[h] * (float)j;
     return heads->alibi_rounded ? (double)graft_f32_from_bf16(graft_bf16_from_f32(bias)) * scaling : (double)bias;
 }
 
-/* out [v_head_dim] of one query and head. */
+/* Computes out [v_head_dim] of one query and head. */
 static inline void expect(const struct heads *heads, const struct sequences *sequences, const struct batch *batch,
                           int32_t s, int64_t t, int64_t h, double *out) {
     static double scores[MAX_KEYS];
@@ -314,8 +315,8 @@ static inline void check_values(const struct heads *heads, const struct sequence
 
 #define SHAPE(a, b, c, d) .heads = (a), .kv_heads = (b), .head_dim = (c), .v_head_dim = (d)
 
-/* Chooses what the tests run with, turn after turn: sdpa with each set of instructions, and eager with the best; what
- * differs by them is in the loops, and eager's are those of sdpa. Returns 0 after the last. */
+/* Selects the next setting for the tests: sdpa with each instruction set, then eager with the best one. Only the loops
+ * differ between instruction sets, and eager's are those of sdpa. Returns 0 after the last. */
 static inline int attention_turn(int turn) {
     int best = (int)graft_cpu_best_isa(), isa = turn < best ? turn : best;
     graft_scratch_destroy(scratch);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coded weights of random content, as a class would make them. To be included after cmocka.h. */
+/* Coded weights of random content, made as a class makes them. Include it after cmocka.h. */
 #ifndef GRAFT_TESTS_CODED_FIXTURE_H
 #define GRAFT_TESTS_CODED_FIXTURE_H
 
@@ -30,7 +30,7 @@ static inline void tensor_set(struct coded_tensor *tensor, graft_dtype dtype, in
                                            .block_stride = sizeof tensor->blocks[0]};
 }
 
-/* Makes two blocks of one, the second from row `at` on. */
+/* Splits one block into two, the second from row `at` on. */
 static inline void tensor_cut(struct coded_tensor *tensor, int64_t at) {
     const struct graft_row_block all = tensor->blocks[0];
     tensor->blocks[1] = all;
@@ -53,7 +53,7 @@ static inline void *any_numbers(int64_t bytes) {
     return numbers;
 }
 
-/* Scales between 2^-6 and 2^-5, of a mantissa that all types have; U8 are powers of two, F8_E4M3 a few numbers. */
+/* Scales between 2^-6 and 2^-5 with a mantissa that all types have; U8 are powers of two, F8_E4M3 a few numbers. */
 static inline void *any_scales(graft_dtype dtype, int64_t n) {
     const int64_t size = graft_dtype_size(dtype);
     char *scales = need((size_t)(n * size));
@@ -70,7 +70,7 @@ static inline void *any_scales(graft_dtype dtype, int64_t n) {
     return scales;
 }
 
-/* A codec and what it points to. */
+/* A codec and everything that it points to. */
 struct coded_parts {
     struct graft_codec codec;
     struct coded_tensor codes, scales, zeros, groups;
@@ -84,7 +84,7 @@ static inline void parts_free(struct coded_parts *parts) {
     tensor_free(&parts->groups);
 }
 
-/* The weight of a codec that is right. */
+/* A weight with a valid codec. */
 static inline struct graft_coded_weight *coded_create(const struct graft_codec *codec) {
     struct graft_error error = graft_error_none();
     struct graft_coded_weight *weight = NULL;
@@ -94,7 +94,7 @@ static inline struct graft_coded_weight *coded_create(const struct graft_codec *
     return weight;
 }
 
-/* Points the codec to the parts that there are: what was set may have moved since. */
+/* Points the codec to its parts again, which may have moved. */
 static inline const struct graft_codec *parts_codec(struct coded_parts *parts) {
     parts->codec.codes = &parts->codes.weight;
     parts->codec.scales = &parts->scales.weight;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All builds of the loops of coded weights. */
+/* All builds of the loops for coded weights. */
 #ifndef GRAFT_TESTS_CODED_TABLES_H
 #define GRAFT_TESTS_CODED_TABLES_H
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A group of tests on each instruction set that this processor has. */
+/* Runs a group of tests with each instruction set of this processor. */
 #ifndef GRAFT_TEST_EACH_ISA_H
 #define GRAFT_TEST_EACH_ISA_H
 
 #include "kernels/cpu.h"
 
-/* Calls `run` on each, from plain C upwards; the sum of what it returns: how many tests failed. */
+/* Calls `run` with each instruction set, from plain C upwards. Returns the sum of its results, the number of failed
+ * tests. */
 static inline int each_isa(int (*run)(void)) {
     int failures = 0;
     for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
@@ -16,7 +17,7 @@ static inline int each_isa(int (*run)(void)) {
     return failures;
 }
 
-/* The same, and then with emulated tiles where the processor allows it (kernels/tile_model.h). */
+/* Does the same, and then runs with emulated tiles if the processor can (kernels/tile_model.h). */
 static inline int each_isa_and_model(int (*run)(void)) {
     int failures = each_isa(run);
     graft_cpu_model_tiles(1);

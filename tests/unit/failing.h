@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests in which each allocation fails in turn: all of them with GRAFT_TEST_WHOLE in the environment, and without it
- * the first hundred and then ever fewer, since most of the later ones are alike. */
+/* Tests in which each allocation fails in turn: all of them if GRAFT_TEST_WHOLE is in the environment, otherwise the
+ * first hundred and then ever fewer, since most of the later ones are alike. */
 #ifndef GRAFT_TEST_FAILING_H
 #define GRAFT_TEST_FAILING_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes, models and checkpoints for tests of trees and plans: classes are data, config.json is not read. */
+/* Classes, models and checkpoints for tests of trees and plans: classes are data, and config.json is not read. */
 #ifndef GRAFT_TEST_FAKE_MODEL_H
 #define GRAFT_TEST_FAKE_MODEL_H
 
@@ -32,7 +32,7 @@ struct fake_child {
     const char *interface_id;
 };
 
-/* What a class describes; all lists end with a name that is NULL, and may be NULL. */
+/* The description of a class; all lists end with a name that is NULL, and may be NULL. */
 struct fake_structure {
     const struct fake_parameter *parameters;
     const struct fake_child *children;
@@ -40,7 +40,7 @@ struct fake_structure {
     const struct graft_state_info *states;
 };
 
-/* A `describe` that says what the class's `data` holds. */
+/* A `describe` that declares what the class's `data` lists. */
 static inline int fake_describe(const struct graft_class *cls, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
@@ -66,7 +66,7 @@ static inline int fake_describe(const struct graft_class *cls, const struct graf
     return status;
 }
 
-/* A class that is nothing but its structure. */
+/* A class with a description and nothing else. */
 #define FAKE_CLASS(class_name, interface, structure)                                                    \
     {                                                                                                   \
         .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = (interface),   \
@@ -78,7 +78,7 @@ struct fake_model {
     struct graft_model_config config;
     struct graft_tree *tree;
     const struct graft_model_facts *facts; /* for conditions; NULL: none */
-    struct graft_tree *plain;              /* the model without replacements, where it is known */
+    struct graft_tree *plain;              /* the model without replacements, if it is known */
     struct graft_error error;
 };
 
@@ -106,7 +106,8 @@ static inline void fake_model_replace(struct fake_model *model, const struct gra
     assert_int_equal(graft_registry_add_replacement(model->registry, replacement, &origin, &model->error), GRAFT_OK);
 }
 
-/* Builds the tree, a new one if there was one before; the status is graft_tree_build's, its error the model's. */
+/* Builds the tree, replacing an earlier one. Returns the status of graft_tree_build, whose error becomes the
+ * model's. */
 static inline int fake_model_build(struct fake_model *model, const char *class_name) {
     struct graft_snapshot *snapshot = graft_registry_snapshot(model->registry);
     struct graft_tree_options options = {.config = &model->config,
@@ -137,7 +138,7 @@ struct fake_tensor {
 
 enum { FAKE_TENSORS = 32, FAKE_BYTES = 4096 };
 
-/* Writes the tensors, up to one without a name, as DIR/model.safetensors. Every byte is another. */
+/* Writes the tensors, up to one without a name, as DIR/model.safetensors. Each byte differs from the one before. */
 static inline void fake_checkpoint_write(const char *folder, const struct fake_tensor *tensors) {
     static unsigned char bytes[FAKE_BYTES + FAKE_TENSORS];
     struct graft_tensor_view views[FAKE_TENSORS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A fake model planned against a checkpoint made for it. */
+/* A fake model that is planned with a checkpoint made for it. */
 #ifndef GRAFT_TEST_FAKE_PLAN_H
 #define GRAFT_TEST_FAKE_PLAN_H
 
@@ -29,7 +29,7 @@ static inline void fake_plan_finish(struct fake_plan *fake) {
     folder_remove(fake->folder);
 }
 
-/* Plans the class on the checkpoint that lies in the folder; the status is graft_plan_make's. */
+/* Plans the class with the folder's checkpoint. Returns the status of graft_plan_make. */
 static inline int fake_plan_again(struct fake_plan *fake, const char *class_name) {
     struct graft_error *error = &fake->model.error;
     graft_plan_free(fake->plan);
@@ -46,7 +46,7 @@ static inline int fake_plan_again(struct fake_plan *fake, const char *class_name
     return status;
 }
 
-/* The same on a new checkpoint of these tensors. */
+/* Does the same with a new checkpoint of these tensors. */
 static inline int fake_plan_make(struct fake_plan *fake, const char *class_name, const struct fake_tensor *tensors) {
     fake_checkpoint_write(fake->folder, tensors);
     return fake_plan_again(fake, class_name);
@@ -62,7 +62,8 @@ static inline struct graft_binding *fake_plan_binding(const struct fake_plan *fa
     return NULL;
 }
 
-/* Whether the plan can be run; if not, the error names directory or file and the parameter, and says all of `words`. */
+/* Whether the plan can be run; otherwise checks that the error names directory or file and the parameter, and contains
+ * all `words`. */
 static inline void fake_plan_refused(struct fake_plan *fake, const char *parameter, const char *words) {
     struct graft_error error = graft_error_none();
     assert_int_equal(graft_plan_check(fake->plan, &error), GRAFT_ERROR_MODEL);
@@ -85,7 +86,7 @@ static inline int fake_plan_uses(const struct graft_plan *plan, const struct gra
     return 0;
 }
 
-/* Every tensor is in some parameter or unexpected, and not both; every parameter has a status of its own. */
+/* Checks that every tensor is either used by a parameter or unexpected, and that every parameter has a status. */
 static inline void fake_plan_account(const struct fake_plan *fake) {
     size_t unexpected = 0;
     for (size_t i = 0; i < graft_checkpoint_count(fake->checkpoint); i++) {

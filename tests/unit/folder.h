@@ -19,7 +19,7 @@ static inline const char *folder_path(const char *folder, const char *name) {
     return path;
 }
 
-/* Makes a new folder; `folder` holds at least 64 bytes. */
+/* Makes a new folder; `folder` has room for 64 bytes at least. */
 static inline void folder_create(char *folder) {
     (void)snprintf(folder, 64, "/tmp/graft-test-XXXXXX");
     if (mkdtemp(folder) == NULL) {
@@ -46,7 +46,7 @@ static inline void folder_link(const char *folder, const char *name, const char 
     }
 }
 
-/* How many entries the folder has. */
+/* The number of entries of the folder. */
 static inline int folder_count(const char *folder) {
     DIR *stream = opendir(folder);
     int count = 0;
@@ -59,7 +59,7 @@ static inline int folder_count(const char *folder) {
     return count;
 }
 
-/* Removes the folder and all that is in it. */
+/* Removes the folder and everything in it. */
 static inline void folder_remove(const char *folder) {
     DIR *stream = opendir(folder);
     for (const struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grammars for a small vocabulary: tokens of one byte for all bytes, so that every text can be said, and some that are
- * longer, whose bytes straddle whatever a grammar has. */
+/* Grammars for a small vocabulary: a token for each byte, so that every text can be written, and some longer tokens,
+ * whose bytes cross the borders of a grammar's parts. */
 #ifndef GRAFT_TEST_GRAMMAR_FIXTURE_H
 #define GRAFT_TEST_GRAMMAR_FIXTURE_H
 
@@ -17,7 +17,7 @@ static const char *const fixture_tokens[] = {
 };
 
 enum { FIXTURE_BYTES = 256, FIXTURE_MORE = sizeof fixture_tokens / sizeof *fixture_tokens };
-/* The end, and two ids without bytes, as models have behind their tokens. */
+/* The end-of-sequence token, and two ids without bytes, as models have after their tokens. */
 enum { FIXTURE_END = FIXTURE_BYTES + FIXTURE_MORE, FIXTURE_SIZE = FIXTURE_END + 3 };
 
 static inline struct graft_trie *fixture_trie(void) {

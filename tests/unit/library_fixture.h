@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A library, the golden llama, and replacements for its classes: for tests of the library's calls. */
+/* A library, the golden llama, and replacements for its classes, for tests of library calls. */
 #ifndef GRAFT_TEST_LIBRARY_FIXTURE_H
 #define GRAFT_TEST_LIBRARY_FIXTURE_H
 
@@ -17,7 +17,7 @@
 #include "graft/linear.h"
 #include "graft/mlp.h"
 
-/* Does what the original does. */
+/* Calls the original. */
 static inline int forward_to_super(void *self, const struct graft_call *call, const struct graft_mlp_args *args,
                                    struct graft_error *error) {
     return graft_mlp_forward((const struct graft_module *)self, call, args, error);
@@ -52,7 +52,7 @@ static inline const char *llama_directory(char path[512]) {
     return path;
 }
 
-/* One element registered, which has to work. */
+/* Registers one element, which must succeed. */
 static inline void put(struct graft_library *library, const char *key, const struct graft_class *cls) {
     const struct graft_patch patch = {.struct_size = sizeof patch, .key = key, .replacement = cls};
     struct graft_error error = graft_error_none();

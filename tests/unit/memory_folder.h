@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A temporary folder in memory, where there is one: for tests that sync hundreds of files, which a disk takes minutes
- * for. */
+/* A temporary folder in memory if possible, for tests that sync hundreds of files, which takes minutes on a disk. */
 #ifndef GRAFT_TEST_MEMORY_FOLDER_H
 #define GRAFT_TEST_MEMORY_FOLDER_H
 

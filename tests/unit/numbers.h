@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Repeatable random numbers in every type that kernels read, on addresses aligned to their element only. */
+/* Repeatable random numbers in every type that kernels read, at addresses that are only aligned to their element. */
 #ifndef GRAFT_TEST_NUMBERS_H
 #define GRAFT_TEST_NUMBERS_H
 
@@ -19,13 +19,13 @@ static inline uint32_t numbers_next(void) {
     return (uint32_t)(state >> 32);
 }
 
-/* Between -1 and 1. */
+/* A random number between -1 and 1. */
 static inline float numbers_float(void) {
     return (float)numbers_next() / 2147483648.0f - 1.0f;
 }
 
-/* `count` elements of `size` bytes on an address that is aligned to `size` and to nothing more. Freed by
- * numbers_free. */
+/* Allocates `count` elements of `size` bytes at an address that is aligned to `size` and nothing more; numbers_free
+ * frees them. */
 static inline void *numbers_alloc(int64_t count, int64_t size) {
     char *block = aligned_alloc(64, (size_t)(64 + count * size + 63) / 64 * 64);
     if (block == NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The golden llama under other names, and files compared. */
+/* The golden llama with renamed tensors, and comparisons of files. */
 #ifndef GRAFT_TEST_PATCHED_LLAMA_H
 #define GRAFT_TEST_PATCHED_LLAMA_H
 
@@ -39,7 +39,7 @@ static inline int patched_llama_same(const char *left, const char *right) {
     return same;
 }
 
-/* Writes the golden llama into a folder, each name with `from` replaced by `to` where it begins with that. */
+/* Writes the golden llama into a folder, with `from` at the beginning of names replaced by `to`. */
 static inline void patched_llama_write(const char *folder, const char *from, const char *to) {
     static char names[PATCHED_LLAMA_TENSORS][256];
     struct graft_tensor_view views[PATCHED_LLAMA_TENSORS];
@@ -63,7 +63,7 @@ static inline void patched_llama_write(const char *folder, const char *from, con
     patched_llama_copy(config, folder_path(folder, "config.json"));
 }
 
-/* The logits of a model that can be run. */
+/* The logits of a model that must be able to run. */
 static inline void patched_llama_run(struct graft_model *model,
                                      float logits[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY]) {
     static const int32_t ids[PATCHED_LLAMA_TOKENS] = {5, 7, 11};

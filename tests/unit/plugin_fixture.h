@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plugins directories made for one test, and what a load says as text. */
+/* Folders of plugins for a test, and the results of loading them as text. */
 #ifndef GRAFT_TEST_PLUGIN_FIXTURE_H
 #define GRAFT_TEST_PLUGIN_FIXTURE_H
 
@@ -36,7 +36,7 @@ static inline void make_folder(char *folder) {
     assert_non_null(mkdtemp(folder));
 }
 
-/* Removes a folder of files and of folders of files. */
+/* Removes a folder with its files and their folders, one level deep. */
 static inline void remove_folder(const char *folder) {
     DIR *stream = opendir(folder);
     for (const struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
@@ -66,7 +66,7 @@ static inline void write_bytes(const char *folder, const char *name, const void 
     assert_int_equal(fclose(file), 0);
 }
 
-/* Copies a built plugin under another name, a file of its own. */
+/* Copies a built plugin to a new file of another name. */
 static inline void copy_plugin(const char *folder, const char *name, const char *as) {
     char path[PATH_ROOM];
     static char bytes[4 << 20];
@@ -91,7 +91,7 @@ static inline void add_with_file_named(struct graft_text *report, const char *li
     graft_text_add_string(report, "\n");
 }
 
-/* Everything that comes of loading one directory, its name written as DIR:
+/* Everything reported when one directory is loaded, whose name is written as DIR:
  *     error: SOURCE: MESSAGE; HINT
  *     note: NOTE
  *     plugins: N */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What coded weights are multiplied by in place of f32: in plain words. */
+/* The rounded inputs that coded weights are multiplied by, computed in simple code. */
 #ifndef GRAFT_TESTS_ROUNDED_INPUTS_H
 #define GRAFT_TESTS_ROUNDED_INPUTS_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* To the nearest bf16, ties to even. */
+/* Rounds to the nearest bf16, ties to even. */
 static inline float rounded(float number) {
     uint32_t bits;
     memcpy(&bits, &number, sizeof bits);
@@ -16,15 +16,15 @@ static inline float rounded(float number) {
     return number;
 }
 
-/* A power of two of which the largest number has 2^14 to 2^15. */
+/* A power of two that scales the largest number to between 2^14 and 2^15. */
 static inline float step_of(float largest) {
     int exponent;
     (void)frexpf(largest * (1.0F + 1.0F / 32768.0F), &exponent);
     return ldexpf(1.0F, exponent - 15);
 }
 
-/* Number i of x [n], where those of a block become integers of 16 or 8 bits times a step that they share. Products, as
- * the loops have them: by a quotient, a number halfway between two integers may become the other one. */
+/* Number i of x [n], after the numbers of its block became integers of 16 or 8 bits times a common step. The quotient
+ * is computed as in the loops, since a number halfway between two integers might otherwise become the other one. */
 static inline float as_integer(const float *x, int64_t n, int64_t i, int64_t block, int bits) {
     float largest = 0.0F;
     for (int64_t k = i / block * block; k < n && k < (i / block + 1) * block; k++) {
@@ -35,7 +35,7 @@ static inline float as_integer(const float *x, int64_t n, int64_t i, int64_t blo
     return rintf(x[i] * factor) * step;
 }
 
-/* Inputs of a block of many tokens: as many as there can be of one group, up to 128. */
+/* The number of inputs in a block of many tokens: as many as possible of one group, at most 128. */
 static inline int64_t block_of_many(int64_t inputs, int64_t groups, int64_t group_size) {
     int64_t block = 128;
     while (inputs % block != 0 || (groups > 1 && group_size % block != 0)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fake models saved beside the checkpoint that they were read from. */
+/* Saves fake models beside the checkpoint that they were read from. */
 #ifndef GRAFT_TEST_SAVE_FIXTURE_H
 #define GRAFT_TEST_SAVE_FIXTURE_H
 
@@ -29,7 +29,7 @@ static inline void saver_finish(struct saver *saver) {
     folder_remove(saver->outputs);
 }
 
-/* Plans and binds the class on the checkpoint that lies in the folder. */
+/* Plans and binds the class with the folder's checkpoint. */
 static inline void saver_bind(struct saver *saver, const char *class_name) {
     graft_bound_free(saver->bound);
     saver->bound = NULL;
@@ -44,7 +44,7 @@ static inline void saver_note(void *data, const char *text) {
     (void)snprintf(saver->notes + length, sizeof saver->notes - length, "%s\n", text);
 }
 
-/* Saves as `name` among the outputs; the status is graft_save's, its error the model's. */
+/* Saves as `name` in the output folder. Returns the status of graft_save, whose error becomes the model's. */
 static inline int saver_try(struct saver *saver, const char *name, int runtime, int64_t shard) {
     const struct graft_save_options options = {.struct_size = sizeof options,
                                                .runtime_layout = runtime,
@@ -66,7 +66,7 @@ static inline const char *saver_save(struct saver *saver, const char *name, int 
     return folder_path(saver->outputs, name);
 }
 
-/* Every tensor of one directory is in the other, and the same. */
+/* Checks that every tensor of one directory is in the other, and equal. */
 static inline void assert_same_tensors(const char *left, const char *right) {
     struct graft_checkpoint *a = NULL, *b = NULL;
     assert_int_equal(graft_checkpoint_open(left, &a, NULL), GRAFT_OK);
@@ -86,7 +86,7 @@ static inline void assert_same_tensors(const char *left, const char *right) {
     graft_checkpoint_close(b);
 }
 
-/* graft_journal.json of the directory that the fake model is read from; the next call overwrites it. */
+/* graft_journal.json of the directory that the fake model was read from; the next call overwrites the result. */
 static inline const char *saver_journal(const struct saver *saver) {
     static char text[16384];
     FILE *file = fopen(folder_path(saver->fake.folder, "graft_journal.json"), "rb");
@@ -98,7 +98,7 @@ static inline const char *saver_journal(const struct saver *saver) {
     return text;
 }
 
-/* A saved directory becomes the one that the fake model is read from. */
+/* Makes a saved directory the one that the fake model is read from. */
 static inline void saver_adopt(struct saver *saver, const char *name) {
     folder_remove(saver->fake.folder);
     assert_int_equal(rename(folder_path(saver->outputs, name), saver->fake.folder), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sequences alone and together, whose tokens and logits are compared. */
+/* Runs sequences alone and together, and compares their tokens and logits. */
 #ifndef GRAFT_TEST_SEQUENCES_FIXTURE_H
 #define GRAFT_TEST_SEQUENCES_FIXTURE_H
 
@@ -15,15 +15,15 @@ static inline void check(int status) {
     }
 }
 
-/* What a sequence is given, and what it got. */
+/* A sequence's request, and its results. */
 struct request {
     int32_t ids[LONGEST];
     size_t count;
     const char *adapter; /* or NULL */
     struct graft_generation generation;
-    int64_t number; /* -1: not there */
-    int joins;      /* at this step, when all run together */
-    int leaves;     /* at this step; 0: never */
+    int64_t number; /* its id; -1: not running */
+    int joins;      /* step at which it is added, when all run together */
+    int leaves;     /* step at which it is cancelled; 0: never */
     int32_t got[NEW_TOKENS];
     size_t n_got;
     float *logits; /* [NEW_TOKENS, vocab] */
@@ -43,8 +43,8 @@ static inline struct graft_model *open_model(struct graft_library *library, cons
     return open_with(library, path, &options);
 }
 
-/* Prompts of one token and of several pieces; every fourth begins as the first does. Some draw, some guess, some have
- * beams or guidance, and some may not repeat themselves. */
+/* Prompts of one token and of several pieces; every fourth begins like the first. Some are sampled, some guess tokens,
+ * some have beams or guidance, and some avoid repetitions. */
 static inline void make_request(struct request *request, const struct graft_model *model, int number) {
     static const size_t counts[] = {1, 5, 16, 17, 40, PIECE, PIECE + 1, 2 * PIECE + 30, LONGEST};
     int64_t vocab = graft_model_vocab_size(model);
@@ -88,7 +88,7 @@ static inline void add(struct graft_sequences *sequences, struct request *reques
     check(graft_sequences_add(sequences, &prompt, &options, &request->number, &error));
 }
 
-/* One step, whose tokens go to the requests. */
+/* Runs one step, and hands its tokens to the requests. */
 static inline void step(struct graft_sequences *sequences, struct request *requests, int n, int64_t vocab) {
     const struct graft_sequence_token *tokens = NULL;
     size_t n_tokens = 0;
@@ -148,9 +148,8 @@ static inline void assert_same(const struct request *together, const struct requ
     assert_memory_equal(together->logits, alone->logits, together->n_got * (size_t)vocab * sizeof(float));
 }
 
-/* `takes_over`: whether prompts that begin alike are known to be shared. `adapters` [n_adapters], if there are any, are
- * chosen in turn. All at once, with as many prompts in a forward as there may be; and five at a time, piece by piece.
- */
+/* Runs all requests at once, with as many prompts in a forward as allowed, and then five at a time, piece by piece.
+ * `takes_over`: whether prompts that begin alike are shared. The `adapters` [n_adapters] are chosen in turn. */
 static inline void same_alone(struct graft_model *model, const char *const *adapters, int n_adapters, int takes_over) {
     static struct request alone[SEQUENCES], together[SEQUENCES];
     int64_t vocab = graft_model_vocab_size(model);

@@ -7,7 +7,7 @@
 
 #include "folder.h"
 
-/* Writes a length, a header and `data_bytes` bytes 0, 1, 2, ... behind it. */
+/* Writes a length, a header and the `data_bytes` bytes 0, 1, 2, ... after it. */
 static inline void tensor_file_put_length(const char *folder, const char *name, uint64_t length, const char *header,
                                           size_t header_bytes, size_t data_bytes) {
     unsigned char *bytes = malloc(8 + header_bytes + data_bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The activation classes against what transformers' ACT2FN gives for the same names. */
+/* Compares the activation classes with transformers' ACT2FN. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ enum { POINTS = 6 };
 
 static const float x[POINTS] = {-12.0f, -2.0f, -0.5f, 0.0f, 1.5f, 12.0f};
 
-/* The values of torch 2.13 in f64. */
+/* Values of torch 2.13 in f64. */
 static const struct {
     const char *name;
     double y[POINTS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Adapters as further sources of tensors: their names, and their configs beside config.json. */
+/* Adapters as additional sources of tensors: names of their tensors, and their configs beside config.json. */
 #include "weights/adapters.h"
 
 #include <setjmp.h>
@@ -90,7 +90,7 @@ static void test_refused(void **state) {
     graft_adapters_finish(&adapters);
 }
 
-/* Whatever allocation fails, it is said, and nothing is lost. */
+/* Each failed allocation is reported, and nothing leaks. */
 static void test_memory(void **state) {
     (void)state;
     put(A, "lm_head.weight");

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* A size that the compiler cannot see, so that it does not warn of what is tested. */
+/* A size that the compiler does not know, so that it does not warn of the tested calls. */
 static volatile size_t huge = SIZE_MAX;
 
 static void test_zeroed(void **state) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names in `architectures` that the family does not know, or that leave out a head: the causal LM takes their place
- * where the tensors are its own. */
+/* Names in `architectures` that the family does not know, or of a model without a head: the causal LM is used instead
+ * if the checkpoint has its tensors. */
 #include "folder.h"
 #include "library_fixture.h"
 #include "patched_llama.h"
@@ -19,7 +19,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* The golden llama in the folder, with another architecture and, where `from` is one, a tensor of another name. */
+/* Copies the golden llama to the folder, with another architecture and, if `from` is not NULL, a renamed tensor. */
 static void write_model(const char *architecture, const char *from, const char *to) {
     static const char known[] = "LlamaForCausalLM";
     char text[8192], changed[sizeof text];
@@ -48,16 +48,16 @@ static int has_note(const struct graft_model *model, const char *words) {
 static void test_read_as(void **state) {
     static const struct {
         const char *architecture;
-        const char *from, *to; /* a tensor renamed; or NULL */
-        const char *root;      /* NULL: it is refused */
-        const char *words;     /* of the note or the error; NULL: there is no note */
+        const char *from, *to; /* the tensor to rename; or NULL */
+        const char *root;      /* expected class; NULL: an error */
+        const char *words;     /* words of the note or the error; NULL: no note */
     } cases[] = {
         {"LlamaForCausalLM", NULL, NULL, "LlamaForCausalLM", NULL},
         {"LLaMAForCausalLM", NULL, NULL, "LlamaForCausalLM", "LLaMAForCausalLM is read as LlamaForCausalLM"},
         {"FSDPLlamaForCausalLM", NULL, NULL, "LlamaForCausalLM", "FSDPLlamaForCausalLM is read as LlamaForCausalLM"},
         {"PeftModelForCausalLM", NULL, NULL, "LlamaForCausalLM", "PeftModelForCausalLM is read as LlamaForCausalLM"},
         {"LlamaModel", NULL, NULL, "LlamaForCausalLM", "LlamaModel is read as LlamaForCausalLM"},
-        /* Some other head: nothing is known of what it does. */
+        /* A head of another kind, whose function is unknown. */
         {"LlamaModel", "lm_head.weight", "score.weight", "LlamaModel", NULL},
         {"MyForCausalLM", "lm_head.weight", "score.weight", NULL,
          "and its tensors are not those of LlamaForCausalLM: \"score.weight\" has no place in it"},
@@ -94,7 +94,7 @@ static void test_read_as(void **state) {
     graft_library_free(library);
 }
 
-/* In a config alone there are no tensors to go by. */
+/* If there is only a config, no tensors can decide. */
 static void test_without_weights(void **state) {
     const struct graft_model_options options = {.struct_size = sizeof options, .without_weights = 1};
     struct graft_library *library = new_library();

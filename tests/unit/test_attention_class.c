@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention of Llama and its like where a part of each head is rotated: against the formula, on projections that take
- * the first numbers of a token as they are. */
+/* Llama-like attention that rotates a part of each head, compared with the formula. Projections return the first
+ * numbers of a token. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static struct angles angles_of_positions(void) {
     return angles;
 }
 
-/* Number `d` of a head, rotated in a layout as that of token `t`. */
+/* Number `d` of a head, rotated by the position of token `t` in a layout. */
 static double rotated(const float *head, const struct angles *angles, int32_t layout, int t, int d) {
     if (d >= WIDTH) {
         return head[d];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What attention refuses: masks and features that an implementation does not know, calls that cannot be,
- * and memory that is not there. */
+/* Calls that attention refuses: masks and features that an implementation does not support, invalid calls, and failed
+ * allocations. */
 #include "attention_fixture.h"
 
 static const float sinks[] = {0.5f, 2.0f};
 static const float biases[2][3] = {{1.0f, 0.0f, 2.0f}, {0.5f, 3.0f, 1.0f}};
 
-/* Calls an implementation that has these masks and features; returns what it says against that. */
+/* Calls an implementation that supports these masks and features; returns its error message. */
 static const char *refusal(const struct batch *batch, uint32_t masks, uint32_t features, struct graft_error *error) {
     struct graft_attention_implementation poor = graft_attention_eager;
     const struct graft_attention_implementation *before = call.attention;
@@ -21,7 +21,7 @@ static const char *refusal(const struct batch *batch, uint32_t masks, uint32_t f
     return error->message;
 }
 
-/* An implementation without one of the features is run for calls that do without it, and refused for others. */
+/* An implementation without a feature runs calls that do not need it, and refuses others. */
 static void test_refused_features(void **state) {
     (void)state;
     static const struct {
@@ -53,7 +53,7 @@ static void test_refused_features(void **state) {
     }
 }
 
-/* A mask that an implementation does not obey is refused before it runs, and nothing is kept in the cache. */
+/* A mask that an implementation does not support is refused before it runs, and the cache stays unchanged. */
 static void test_refused_mask(void **state) {
     (void)state;
     const struct heads heads = {SHAPE(4, 2, 8, 8)};
@@ -83,7 +83,7 @@ static void test_faults(void **state) {
     const struct heads heads = {SHAPE(4, 2, 8, 8)};
     struct sequences sequences = sequences_create(&heads, 1);
     sequences.tokens[0] = 3;
-    sequences.past[0] = 2; /* of which the cache knows nothing */
+    sequences.past[0] = 2; /* a slot unknown to the cache */
     struct graft_cache *cache = graft_cache_create(1, GRAFT_DTYPE_F32);
     struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
     struct batch *batch = batch_create(&heads, &sequences, mask, cache);
@@ -122,7 +122,7 @@ static void test_faults(void **state) {
     batch->args.latents = &no_latents;
     assert_int_equal(call.kernels->attention(&call, &batch->args, NULL), GRAFT_ERROR_INTERNAL);
     batch->args.latents = NULL;
-    batch->args.v_head_dim = 9; /* which is more than a key has */
+    batch->args.v_head_dim = 9; /* more than the width of a key */
     batch->args.v = NULL;
     assert_int_equal(call.kernels->attention(&call, &batch->args, NULL), GRAFT_ERROR_INTERNAL);
     batch_destroy(batch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ways on that are drawn: none twice, and one after another as often as their probabilities say. What beams choose
- * without chance is for the goldens. */
+/* Sampled continuations of beams: none twice, and in sequence as often as their probabilities say. Beams without
+ * sampling are tested with goldens. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@ enum { VOCAB = 5, DRAWS = 40000 };
 
 static const double probabilities[VOCAB] = {0.5, 0.25, 0.15, 0.1, 0.0};
 
-/* A first step of two beams, which takes four candidates. */
+/* The first step of two beams, which chooses four candidates. */
 static struct graft_sequence *lead_of(int32_t do_sample) {
     static const int32_t id = 1;
     static const struct graft_ids_view prompt = {.ids = &id, .count = 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights bound from a plan: views point into the mapped file, copies are what gathering by hand gives. */
+/* Weights bound by a plan: views point into the mapped file, and copies equal those gathered by simple code. */
 #include "base/dtype.h"
 #include "bind/bind.h"
 #include "bind/copy.h"
@@ -78,7 +78,7 @@ static void bind(void) {
     assert_int_equal(graft_bind(fake.plan, &bound, &fake.model.error), GRAFT_OK);
 }
 
-/* Element `i` of a checkpoint's tensor, as f32, wherever it lies. */
+/* Element `i` of a checkpoint's tensor, as f32. */
 static float stored(const char *name, int64_t i) {
     const struct graft_tensor_view *tensor = graft_checkpoint_find(fake.checkpoint, name);
     int64_t size = graft_dtype_size(tensor->dtype);
@@ -87,7 +87,7 @@ static float stored(const char *name, int64_t i) {
     return numbers_at(tensor->dtype, &aligned, 0);
 }
 
-/* The element in row `row` and column `column` of what `name` was bound to, as f32. */
+/* The element at `row` and `column` of the parameter `name`, as f32. */
 static float element(const char *name, int64_t row, int64_t column) {
     const struct graft_weight *whole = weight(name);
     for (int32_t i = 0; i < whole->n_blocks; i++) {
@@ -105,7 +105,7 @@ static void assert_bits(float got, float expected) {
     assert_memory_equal(&got, &expected, sizeof got);
 }
 
-/* Every parameter against the two tensors [2, 3] that it is made of. */
+/* Compares every parameter with the two tensors [2, 3] that it is made of. */
 static void assert_gathered(void) {
     for (int64_t i = 0; i < 2; i++) {
         for (int64_t j = 0; j < 3; j++) {
@@ -240,7 +240,7 @@ static void hear(void *data, int32_t what, int64_t done, int64_t total) {
     *told = (struct told){told->calls + 1, done, total};
 }
 
-/* Each copy is told of; together they are what the plan says. */
+/* Each copy is reported; together they equal the plan's forecast. */
 static void test_progress(void **state) {
     const struct fake_tensor tensors[] = {tensor("a", GRAFT_DTYPE_F32),
                                           tensor("b", GRAFT_DTYPE_F32),
@@ -266,7 +266,7 @@ static void test_progress(void **state) {
     assert_int_equal(told.total, bytes);
 }
 
-/* Data on odd addresses is copied, and is the same. */
+/* Data at odd addresses is copied, with the same bits. */
 static void test_misaligned(void **state) {
 #define PAIR(a, b, at, middle, end)                                                          \
     "\"" a "\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[" #at "," #middle "]}," \
@@ -288,7 +288,7 @@ static void test_misaligned(void **state) {
     }
 }
 
-/* Large enough to be done by several threads, whose parts end within runs. */
+/* Large enough for several threads, whose parts end within runs. */
 static void test_large_copy(void **state) {
     enum { ROWS = 100003 };
     struct graft_tensor_view views[2] = {
@@ -323,7 +323,7 @@ static void test_large_copy(void **state) {
     free(copy);
 }
 
-/* Tiles of every size of element, with edges that are no whole tile, on both sides off their alignment. */
+/* Tiles of every size of element, with incomplete tiles at the edges, unaligned on both sides. */
 static void test_transposed(void **state) {
     enum { ROWS = 611, COLUMNS = 130 };
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Custom operations: planned by their `infer`, applied while binding, in the memory that the plan forecasts. */
+/* Custom operations: planned by their `infer`, applied while binding, in as much memory as the plan forecasts. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -174,7 +174,7 @@ static void test_original_layout_refused(void **state) {
     fake.model.error = graft_error_none();
 }
 
-/* Bytes of this process that lie in no file. */
+/* Bytes of this process that are not mapped from files. */
 static int64_t anonymous_bytes(void) {
     char line[256];
     long kilobytes = 0;
@@ -203,7 +203,7 @@ static void *watch(void *data) {
     return NULL;
 }
 
-/* A matrix of 96 MB of which 24 MB and some stay, read through pieces. */
+/* A matrix of 96 MB that is read in pieces, with a result of little more than 24 MB. */
 static void test_memory_is_as_forecast(void **state) {
     static const struct graft_tensor_view large = {.name = "w",
                                                    .dtype = GRAFT_DTYPE_F32,

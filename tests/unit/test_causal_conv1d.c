@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conv1d against the sum that defines it, for sequences of unequal lengths, at once and in pieces. */
+/* Compares Conv1d with the sum that defines it, for sequences of unequal lengths, at once and in pieces. */
 #include "graft/causal_conv1d.h"
 
 #include <setjmp.h>
@@ -68,7 +68,7 @@ static const struct graft_state *find_state(void *data, const char *name) {
     return data;
 }
 
-/* The slot says which sequence it is. */
+/* Feeds the part of a sequence that its slot names. */
 static void *get_state(const struct graft_call *call, const struct graft_batch *batch, const struct graft_state *state,
                        int32_t sequence, struct graft_error *error) {
     (void)call;
@@ -90,7 +90,7 @@ static int describe(int64_t kernel_size, int32_t bias, struct graft_error *error
     return graft_causal_conv1d_describe(NULL, NULL, &fixture.args, &sink, error);
 }
 
-/* The tokens of x [tokens, CHANNELS] that `cu_seqlens` and `slots` say. */
+/* The tokens of x [tokens, CHANNELS] that `cu_seqlens` and `slots` describe. */
 static void run(int32_t sequences, const int64_t *cu_seqlens, const int32_t *slots, const float *x, float *y) {
     struct graft_build build = {.struct_size = sizeof build,
                                 .path = "conv1d",
@@ -118,7 +118,7 @@ static void run(int32_t sequences, const int64_t *cu_seqlens, const int32_t *slo
     graft_scratch_destroy(scratch);
 }
 
-/* Channel c behind token t of the sequence from token `first` on. */
+/* The expected channel c of token t, in the sequence that begins at token `first`. */
 static double expected(const float *x, int64_t first, int64_t t, int64_t c, int32_t bias) {
     double sum = bias ? (double)stored_bias[c] : 0.0;
     for (int64_t k = 0; k < KERNEL; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chat templates: conversations as transformers renders them (tests/data/chat), where a directory's templates are, and
- * text of users that stays text. */
+/* Chat templates: conversations rendered as by transformers (tests/data/chat), the places of a directory's templates,
+ * and user text that does not become markup. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,7 +163,8 @@ static void assert_ids(const char *template, const char *messages, size_t n, con
         assert_ids(template, messages, sizeof expected / sizeof expected[0], expected, tokenizer); \
     } while (0)
 
-/* Token 4 is found in normalized text, 5 in the text as it is; 6 is control where the template writes it; 7 never. */
+/* Token 4 is found in normalized text, 5 in the original text; 6 is a control token where the template writes it; 7 is
+ * never found. */
 static void test_control_tokens(void **state) {
     struct graft_tokenizer *tokenizer = open_tokenizer(*state);
     static const char plain[] = "{{ bos_token }}{{ messages[0].content }}<|end|>";
@@ -181,7 +182,7 @@ static void test_control_tokens(void **state) {
     graft_tokenizer_free(tokenizer);
 }
 
-/* The text that the directory's template makes of one message. */
+/* The text of one message, rendered by the directory's template. */
 static void assert_found(const char *folder, const struct graft_chat_request *request, const char *expected) {
     struct graft_error error = graft_error_none();
     struct graft_tokenizer *tokenizer = open_tokenizer(folder);
@@ -236,7 +237,7 @@ static void test_directories(void **state) {
     graft_tokenizer_free(tokenizer);
 }
 
-/* What the request is refused with. */
+/* The message with which the request is refused. */
 static void assert_refused(const struct graft_chat_request *request, int status, const char *source,
                            const char *message, const struct graft_tokenizer *tokenizer) {
     static const char template[] = "{{ messages[0].content }}{{ x.y }}";

@@ -25,7 +25,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* A file with one-byte tensors called by the letters of `names`. */
+/* Writes a file with one-byte tensors called by the letters of `names`. */
 static void put_shard(const char *name, const char *names) {
     char header[512] = "{";
     for (size_t i = 0; i < strlen(names); i++) {
@@ -110,7 +110,7 @@ static void test_shards(void **state) {
     graft_checkpoint_close(checkpoint);
 }
 
-/* Some writers put it in front of every file, or of some. */
+/* Some writers put "./" in front of every file's name, or of some. */
 static void test_dot_in_front(void **state) {
     (void)state;
     folder_make(folder, "parts");
@@ -127,7 +127,7 @@ static void test_dot_in_front(void **state) {
     graft_checkpoint_close(checkpoint);
 }
 
-/* As transformers does. */
+/* transformers prefers the single file, too. */
 static void test_single_before_index(void **state) {
     (void)state;
     put_shard("model.safetensors", "a");
@@ -230,7 +230,7 @@ static void test_index_paths(void **state) {
     graft_checkpoint_close(open_directory(folder));
 }
 
-/* Whether it is missed is for those to say who need its tensors. */
+/* A missing file is an error only for those who need its tensors. */
 static void test_absent_file(void **state) {
     struct graft_error error = graft_error_none();
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Codes in words along columns (GPTQ) and along rows (AWQ), and in strips (HQQ, Quanto): what graft_coded_weight_create
- * makes rows of, against plain words on where a code, a zero point and a scale lie. */
+/* Codes in words along columns (GPTQ) and along rows (AWQ), and in strips (HQQ, Quanto): compares the rows that
+ * graft_coded_weight_create makes with simple code that finds each code, zero point and scale. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +14,10 @@
 #include "graft/convert.h"
 #include "kernels/parallel.h"
 
-/* How columns say which group they are of. */
+/* The ways in which columns are assigned to groups. */
 enum { NO_INDEX = 0, IN_ORDER = 1, ANY_ORDER = 2 };
 
-/* What zero points are stored. */
+/* The ways in which zero points are stored. */
 enum { NO_ZEROS = 0, ANY_ZEROS = 1, EQUAL_ZEROS = 2 };
 
 struct size {
@@ -32,7 +32,7 @@ static int32_t *any_words(int64_t n) {
     return any_numbers(n * (int64_t)sizeof(int32_t));
 }
 
-/* Bits [first, first + n) of words that are `stride` apart, one by one. */
+/* Reads bits [first, first + n) of words that are `stride` apart, one by one. */
 static int32_t bits_at(const int32_t *words, int64_t stride, int64_t first, int32_t n) {
     int32_t code = 0;
     for (int32_t i = 0; i < n; i++) {
@@ -130,7 +130,7 @@ static void set_parts(struct coded_parts *parts, const struct size *size, int32_
     tensor_set(&parts->scales, scales, groups, size->rows, any_scales(scales, groups * size->rows));
 }
 
-/* All rows, and some in the middle. */
+/* Compares all rows, and some in the middle. */
 static void check_rows(const struct coded_parts *parts, const struct graft_coded_weight *weight) {
     const int64_t rows = parts->codec.rows, columns = parts->codec.columns, first = rows / 3, n = rows - rows / 2;
     float *all = need((size_t)(rows * columns) * sizeof *all), *some = need((size_t)(n * columns) * sizeof *some);
@@ -192,7 +192,7 @@ static void test_rows(void **state) {
     }
 }
 
-/* Zero points that are all the same are one number, which costs products no time. */
+/* If all zero points are equal they become one number, which costs products no time. */
 static void test_equal_zeros(void **state) {
     static const struct size size = {64, 64, 16};
     (void)state;
@@ -218,7 +218,7 @@ static float number_at(const struct coded_tensor *tensor, int64_t at) {
                                               : ((const float *)block->data)[at];
 }
 
-/* By the numbers of a strip, codes from the lowest or the highest strip on. */
+/* The code at a place of a strip, counted from the lowest or from the highest strip on. */
 static float strip_formula(const struct coded_parts *parts, int64_t row, int64_t column) {
     const struct graft_codec *codec = &parts->codec;
     const int32_t strips = codec->bits == 3 ? 10 : 8 / codec->bits;
@@ -274,7 +274,7 @@ static void check_strips(const struct size *size, int32_t layout, int32_t bits, 
     parts_free(&parts);
 }
 
-/* Strips that end inside a row, that end early, and that are all of a weight; rows that end inside a word. */
+/* Strips that end inside a row, that end early, or that hold a whole weight; rows that end inside a word. */
 static void test_strips(void **state) {
     static const struct size sizes[] = {{1, 1, 1},     {32, 32, 32},   {64, 64, 16}, {72, 96, 96},  {3, 96, 32},
                                         {7, 100, 100}, {200, 144, 12}, {5, 33, 33},  {130, 256, 64}};

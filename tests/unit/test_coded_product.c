@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Coded weights in the host's kernels: products of all kinds of codes and of plain weights in one call, against sums in
- * f64 with the rows that read_rows gives, and the promises about bits that kernels.h makes. */
+/* Coded weights in the host's kernels: compares products of all kinds of codes and of plain weights in one call with
+ * sums in f64 over the rows that read_rows gives, and checks the promises about bits in kernels.h. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 enum { FEW = 3, MANY = 37, MOST = 16, MATRIX = 72 /* rows of a stacked matrix */ };
 
-/* Numbers between those of tokens, which no product writes. */
+/* Floats between the results of tokens, which no product writes. */
 static const float untouched = 1234.5F;
 
 static struct graft_scratch *scratch;
@@ -27,12 +27,12 @@ static struct graft_call call;
 
 /* --- Weights --- */
 
-/* What a coded weight is like. */
+/* The properties of a coded weight. */
 struct kind {
     int32_t code, bits, layout;
     int64_t rows, block_rows, group_size; /* 0: one group */
     int64_t by_turns;
-    int32_t input_bits, zero, has_zeros, has_index; /* zero points of strips are numbers of the type of scales */
+    int32_t input_bits, zero, has_zeros, has_index; /* the zero points of strips are numbers of the scales' type */
     graft_dtype scales;
 };
 
@@ -60,7 +60,7 @@ static const struct kind kinds[] = {
 
 enum { KINDS = sizeof kinds / sizeof kinds[0], PLAIN = 2, WEIGHTS = KINDS + PLAIN };
 
-/* Weights of the same number of columns, coded ones and then an f32 and a bf16 one; and their numbers. */
+/* Weights with the same number of columns: coded ones, then one of f32 and one of bf16; and their numbers. */
 static struct coded_parts parts[KINDS];
 static struct coded_tensor plain[PLAIN], biases[WEIGHTS];
 static struct graft_coded_weight *coded[KINDS];
@@ -127,7 +127,7 @@ static void set_rest(struct coded_parts *made, const struct kind *kind) {
     }
 }
 
-/* F8_E4M3 has codes that are no numbers. */
+/* F8_E4M3 has codes that are NaN. */
 static void leave_no_nans(struct coded_parts *made) {
     unsigned char *codes = (unsigned char *)(uintptr_t)made->codes.blocks[0].data;
     for (int64_t i = 0; i < made->codec.rows * columns; i++) {
@@ -181,7 +181,7 @@ static void make_plain(int i) {
     numbers[KINDS + i] = all;
 }
 
-/* Biases of f32, of bf16, and none. */
+/* A bias of f32, of bf16, or none. */
 static void make_bias(int i) {
     const int64_t rows = weights[i]->rows;
     if (i % 3 < 2) {
@@ -191,13 +191,13 @@ static void make_bias(int i) {
     }
 }
 
-/* Where a row is stored. */
+/* The index at which a row is stored. */
 static int64_t stored_at(int i, int64_t row) {
     const int64_t turns = i < KINDS ? kinds[i].by_turns : 0, half = turns / 2, in_matrix = turns > 0 ? row % turns : 0;
     return turns > 0 ? row - in_matrix + in_matrix % half * 2 + in_matrix / half : row;
 }
 
-/* A bias is stored as rows are. */
+/* A bias is stored in the same order as rows. */
 static float bias_at(int i, int64_t row) {
     const void *data = biases[i].blocks[0].data;
     row = stored_at(i, row);
@@ -235,7 +235,7 @@ static void tear_down(void) {
 
 /* --- Products --- */
 
-/* A product of each weight with the same x. */
+/* Products of each weight with the same x. */
 struct trial {
     struct graft_product products[WEIGHTS];
     float *x;
@@ -282,10 +282,11 @@ static void run(const struct graft_product *products, int32_t n) {
     assert_int_equal(call.scratch_mark(scratch), mark);
 }
 
-/* How far a sum of w x may be off, where `terms` is that of |w x| and `weights` that of |w|. The sum itself, in f32, is
- * off by less than 1e-5 of its terms. With --dtype float32 that is all. Else x is rounded to bf16, by 2^-9 of itself at
- * most, or to 16 bits of the largest number that shares its step, by 2^-16 of twice that (steps are powers of two); and
- * of many tokens w to bf16 as well. Where 8 bits are allowed, by half of the 127th part of the largest. */
+/* The allowed error of a sum of w x, where `terms` is the sum of |w x| and `weights` that of |w|. The f32 sum itself
+ * differs by less than 1e-5 of its terms. With --dtype float32 that is all. Otherwise x is rounded to bf16, by at most
+ * 2^-9 of itself, or to 16 bits of the largest number with the same step, by 2^-16 of twice that (steps are powers of
+ * two); for many tokens w is rounded to bf16 as well. Where 8 bits are allowed, x differs by half of a 127th of the
+ * largest number. */
 static double tolerance(int i, int64_t tokens, double terms, double weights_size) {
     const int is_few = tokens <= GRAFT_SMALL_BATCH, is_coded = i < KINDS;
     const double sum = 1e-5 * (terms + 1e-3);
@@ -320,7 +321,7 @@ static void check_values(const struct graft_product *product, int i) {
     }
 }
 
-/* The same bits for tokens [first, first + n), in a product alone. */
+/* Tokens [first, first + n) have the same bits in a product alone. */
 static void check_alone(const struct graft_product *product, int i, int64_t first, int64_t n) {
     struct graft_product alone = *product;
     alone.tokens = n;
@@ -358,7 +359,7 @@ static void check_part(const struct graft_product *product, int i) {
     free(part.y);
 }
 
-/* As many tokens in f32: what the host's product of an f32 weight gives, to the bit. */
+/* As many tokens with weights of f32: equals the host's product of an f32 weight, to the bit. */
 static void check_exact(const struct graft_product *product, int i) {
     struct coded_tensor same, bias;
     struct graft_product other = *product;
@@ -383,7 +384,7 @@ static void check_exact(const struct graft_product *product, int i) {
     tensor_free(&bias);
 }
 
-/* All products in one call; and each of them with other tokens, and with none. */
+/* Runs all products in one call, and each of them with other tokens and with none. */
 static void check_together(int32_t precision, int64_t tokens) {
     struct trial trial;
     const int is_few = tokens <= GRAFT_SMALL_BATCH;
@@ -445,7 +446,7 @@ static void test_few_among_many(void **state) {
     tear_down();
 }
 
-/* Neither rows nor tokens. */
+/* Products without rows and without tokens. */
 static void test_nothing(void **state) {
     struct trial trial;
     (void)state;
@@ -494,7 +495,7 @@ static void test_faults(void **state) {
     tear_down();
 }
 
-/* Rows as they are stored, some looked up and all of them; also where gate and up rows alternate. */
+/* Reads rows in stored order, some by index and all of them; also if gate and up rows alternate. */
 static void test_rows(void **state) {
     static const int32_t ids[] = {5, 0, 71, 36, 5};
     enum { IDS = sizeof ids / sizeof ids[0] };
@@ -520,7 +521,7 @@ static void test_rows(void **state) {
     tear_down();
 }
 
-/* With by_turns rows are the same as those of the same codes without it, in another order. */
+/* With by_turns the rows are those of the same codes without it, in another order. */
 static void test_turns(void **state) {
     (void)state;
     set_up(64);
@@ -546,7 +547,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_together), cmocka_unit_test(test_few_among_many),
                                        cmocka_unit_test(test_nothing),  cmocka_unit_test(test_faults),
                                        cmocka_unit_test(test_rows),     cmocka_unit_test(test_turns)};
-    /* What the host's own loops are, and which those of codes. */
+    /* The names of the host's own loops, and of those for codes. */
     static const struct {
         int isa;
         const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loops of coded weights, each build against plain words on what codes, scales and zero points mean, on odd sizes:
+/* The loops of coded weights: compares each build with simple code for codes, scales and zero points, on odd sizes:
  * rows in several blocks, alternating rows of gate and up, ragged groups, groups of single inputs, a few tokens alone
- * and together, tokens that lie apart. */
+ * and together, tokens that are apart in memory. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 enum { MOST_BLOCKS = 2, MOST_TOKENS = 7, TABLE = 16 };
 
-/* Numbers behind those of a token's results, which no loop writes. */
+/* Floats after the results of a token, which no loop writes. */
 static const float untouched = 1234.5F;
 
 static void *any_bytes(int64_t n) {
@@ -37,7 +37,7 @@ static int64_t divided_up(int64_t n, int64_t by) {
     return (n + by - 1) / by;
 }
 
-/* What is multiplied, and what it points to. */
+/* A weight to multiply, and the arrays that it points to. */
 struct trial {
     struct graft_coded rows;
     struct graft_row_block blocks[2][MOST_BLOCKS]; /* of codes and of scales */
@@ -48,7 +48,7 @@ struct trial {
     float *result; /* [out, columns], by the formula */
 };
 
-/* Cuts `rows` rows in two where there are that many, which lie apart. */
+/* Splits `rows` rows in two that are apart in memory, if there are at least two. */
 static void set_weight(struct trial *trial, int which, int64_t rows, int64_t row_bytes, graft_dtype dtype) {
     struct graft_weight *weight = &trial->weights[which];
     struct graft_row_block *blocks = trial->blocks[which];
@@ -188,7 +188,7 @@ static void check_portion(const struct trial *trial, const struct graft_transpos
     }
 }
 
-/* All columns, and some that begin and end within a group. */
+/* Reads all columns, and some that begin and end within a group. */
 static void check_turn(const struct trial *trial) {
     const struct graft_coded *rows = &trial->rows;
     struct graft_transposed_portion portion = {.struct_size = sizeof portion};
@@ -209,7 +209,8 @@ static void check_turn(const struct trial *trial) {
     free(portion.out);
 }
 
-/* y of rows [first, first + n), y_stride numbers from token to token: with inputs that are prepared, or as they are. */
+/* Computes y of rows [first, first + n), with y_stride numbers from token to token and with prepared or plain
+ * inputs. */
 static void multiply(const struct trial *trial, const struct graft_coded_prepared *how, int64_t first, int64_t n,
                      const float *x, int64_t tokens, float *y) {
     const struct graft_coded *rows = &trial->rows;
@@ -227,7 +228,7 @@ static void multiply(const struct trial *trial, const struct graft_coded_prepare
     free(prepared);
 }
 
-/* Inputs of a block of few tokens: 128, or a line of codes where that does not divide groups. */
+/* The number of inputs in a block of few tokens: 128, or a line of codes if that does not divide groups. */
 static int64_t block_of_few(const struct trial *trial) {
     const struct graft_coded *rows = &trial->rows;
     if (trial->kind != CODED_FLOAT4 && rows->columns % 128 == 0 && rows->group_size % 128 == 0) {
@@ -236,8 +237,8 @@ static int64_t block_of_few(const struct trial *trial) {
     return (strncmp(rows->loops->name, "avx2", 4) == 0 ? 256 : 512) / rows->bits;
 }
 
-/* What input i of x is multiplied as: itself, rounded to bf16 for codes of float8 or, for integers, to an integer times
- * the step of its block. */
+/* The number that input i of x is multiplied as: itself, rounded to bf16 for codes of float8 or, for integers, to an
+ * integer times the step of its block. */
 static float multiplied(const struct trial *trial, const struct graft_coded_prepared *how, const float *x, int64_t i) {
     const struct graft_coded *rows = &trial->rows;
     const int64_t n = rows->columns;
@@ -253,8 +254,8 @@ static float multiplied(const struct trial *trial, const struct graft_coded_prep
     return as_integer(x, n, i, block_of_many(n, rows->groups, rows->group_size), how == rows->loops->bytes ? 8 : 16);
 }
 
-/* A token alone against a sum in f64. Where x times a zero point may cancel, sizes are those of the terms; codes and
- * zeros have up to 8 bits, and as bf16 are larger by 128. */
+/* Compares a single token with a sum in f64. Where x times a zero point may cancel, sizes are those of the terms; codes
+ * and zeros have up to 8 bits, and as bf16 are larger by 128. */
 static void check_sum(const struct trial *trial, int is_prepared, int64_t output, const float *inputs, float found) {
     const float *weights = trial->result + output * trial->rows.columns;
     double sum = 0.0, size = 0.0;
@@ -266,7 +267,7 @@ static void check_sum(const struct trial *trial, int is_prepared, int64_t output
     assert_true(isnan(sum) ? isnan(found) : fabs(sum - (double)found) <= (is_prepared ? 4e-5 : 1e-5) * (size + 1.0));
 }
 
-/* To the bit, but for the sign of a NaN: where NaNs of both signs are added, it is that of the operand which the
+/* Compares to the bit, except for the sign of NaN: a sum of NaNs of both signs has the sign of the operand that the
  * compiler put first. */
 static int is_same(float a, float b) {
     uint32_t bits[2];
@@ -275,7 +276,7 @@ static int is_same(float a, float b) {
     return bits[0] == bits[1] || (isnan(a) && isnan(b));
 }
 
-/* One input that is no number makes no sum look like one. */
+/* No sum is finite if an input is NaN or infinite. */
 static void check_not_finite(const struct trial *trial, const struct graft_coded_prepared *how, float *x, float *y) {
     const float first = x[0];
     for (int i = 0; i < 2; i++) {
@@ -288,7 +289,7 @@ static void check_not_finite(const struct trial *trial, const struct graft_coded
     x[0] = first;
 }
 
-/* Each token alone, and together with others to the bit. What lies between tokens is neither read nor written. */
+/* Each token alone has the same bits as together with others. Memory between tokens is neither read nor written. */
 static void check_multiply(const struct trial *trial, const struct graft_coded_prepared *how) {
     const struct graft_coded *rows = &trial->rows;
     const int64_t in = rows->columns, out = trial->out, last = MOST_TOKENS - 1;
@@ -323,16 +324,16 @@ static void check_multiply(const struct trial *trial, const struct graft_coded_p
     free(inputs);
 }
 
-/* What zero points a weight has, if its codes are unsigned integers: one; codes in words; any numbers. */
+/* The zero points of unsigned codes: one, codes in words, or any numbers. */
 enum { ONE_ZERO = 0, ZERO_CODES = 1, ZERO_NUMBERS = 2 };
 
-/* How a weight is cut. */
+/* The ways in which a weight is split into blocks. */
 struct cut {
     int64_t out, in, block_rows, group_size;
     int32_t zeros, is_ordered;
 };
 
-/* Every sum would be one else. */
+/* Removes most codes that are NaN, since otherwise every sum would be NaN. */
 static void leave_few_nans(const struct trial *trial) {
     for (int b = 0; trial->kind == CODED_FLOAT8 && b < MOST_BLOCKS; b++) {
         const struct graft_row_block *block = &trial->blocks[0][b];
@@ -343,7 +344,7 @@ static void leave_few_nans(const struct trial *trial) {
     }
 }
 
-/* What the kind of codes says. */
+/* The properties of the kind of codes. */
 static void set_kind(struct trial *trial, int32_t kind) {
     struct graft_coded *rows = &trial->rows;
     trial->kind = kind;
@@ -355,7 +356,7 @@ static void set_kind(struct trial *trial, int32_t kind) {
     rows->table = kind == CODED_TABLE4 ? trial->table : NULL;
 }
 
-/* Numbers as scales are: from 2^-3 to 2^5, most of them not whole. */
+/* Numbers like scales: from 2^-3 to 2^5, most of them not whole. */
 static void set_zero_numbers(struct graft_coded *rows, int64_t stored, graft_dtype dtype) {
     void *numbers = any_bytes(stored * rows->groups * scale_size(dtype));
     const struct graft_row_block block = {sizeof block, dtype, numbers, stored};
@@ -367,7 +368,7 @@ static void set_zero_numbers(struct graft_coded *rows, int64_t stored, graft_dty
     rows->zero_dtype = dtype;
 }
 
-/* Groups that columns have each for itself. */
+/* Groups of single columns. */
 static const int32_t *any_groups(int64_t columns, int64_t groups) {
     int32_t *group_of = need((size_t)columns * sizeof *group_of);
     for (int64_t i = 0; i < columns; i++) {
@@ -376,8 +377,8 @@ static const int32_t *any_groups(int64_t columns, int64_t groups) {
     return group_of;
 }
 
-/* Stored rows [first, first + step * out), of which every `step`th is a row. Tokens lie so many numbers further apart
- * than they have. */
+/* Uses stored rows [first, first + step * out), of which every `step`th is a row. Between tokens lie `apart` numbers in
+ * x and twice as many in y. */
 static void set_up(struct trial *trial, const struct cut *cut, int32_t kind, graft_dtype scales, int64_t first,
                    int64_t step, int64_t apart) {
     struct graft_coded *rows = &trial->rows;
@@ -430,7 +431,7 @@ static void tear_down(struct trial *trial) {
 
 enum { PREPARED_KINDS = 3 };
 
-/* Counts which kinds of products with prepared inputs there were. */
+/* Counts the kinds of products with prepared inputs. */
 static void check_build(const struct trial *trial, int n_prepared[PREPARED_KINDS]) {
     const struct graft_coded *rows = &trial->rows;
     const struct graft_coded_prepared *const kinds[PREPARED_KINDS] = {rows->loops->prepared, rows->loops->many,
@@ -528,7 +529,8 @@ static void test_smallest_power(void **state) {
     tear_down(&trial);
 }
 
-/* Groups of 16 are multiplied as integers wherever those of 32 are: of few tokens by whatever has more than words. */
+/* Groups of 16 are multiplied as integers wherever groups of 32 are: for few tokens by all instruction sets with more
+ * than words. */
 static void test_groups_of_float4(void **state) {
     int64_t many[GRAFT_ISA_BUILDS] = {0};
     (void)state;

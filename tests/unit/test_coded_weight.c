@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft_coded_weight_create: each wrong codec is an error of the right kind, and whatever fails, nothing is left
- * behind. */
+/* graft_coded_weight_create: each invalid codec is an error of the right kind, and nothing leaks after a failure. */
 #include <limits.h>
 #include <math.h>
 #include <setjmp.h>
@@ -18,7 +17,7 @@
 
 enum { ROWS = 48, COLUMNS = 64, GROUP = 16, GROUPS = COLUMNS / GROUP };
 
-/* A codec of 4 bits in rows, with zero points; what a test wants else it changes. */
+/* A codec of 4 bits in rows, with zero points; tests change it. */
 static void set_rows(struct coded_parts *parts) {
     *parts = (struct coded_parts){.codec = {.struct_size = sizeof parts->codec,
                                             .kind = GRAFT_CODE_UINT,
@@ -34,7 +33,7 @@ static void set_rows(struct coded_parts *parts) {
     tensor_set(&parts->zeros, GRAFT_DTYPE_I32, words, GROUPS, any_numbers(words * GROUPS * 4));
 }
 
-/* The same in words along columns or rows: as many bytes of each. */
+/* The same codec in words along columns or rows, with as many bytes. */
 static void set_words(struct coded_parts *parts, int32_t layout) {
     set_rows(parts);
     parts->codec.layout = layout;
@@ -61,7 +60,7 @@ static int create(const struct graft_codec *codec, struct graft_error *error) {
     return status;
 }
 
-/* The codec as it is now is refused, in these words. */
+/* Expects the current codec to be refused with these words. */
 static void refused(const struct graft_codec *codec, int status, const char *text) {
     struct graft_error error = graft_error_none();
     assert_int_equal(create(codec, &error), status);
@@ -73,7 +72,7 @@ static void refused(const struct graft_codec *codec, int status, const char *tex
     assert_int_equal(create(codec, NULL), status);
 }
 
-/* Sets a field of a copy of the codec, and has that refused. */
+/* Sets a field of a copy of the codec, which must be refused. */
 #define WITH(field, value, status, text)                 \
     do {                                                 \
         struct graft_codec wrong = *parts_codec(&parts); \
@@ -156,7 +155,7 @@ static void test_words(void **state) {
     parts_free(&parts);
 }
 
-/* Zero points that codes of the kind do not have. */
+/* Zero points that codes of the kind cannot have. */
 static void test_zero(void **state) {
     struct coded_parts parts;
     (void)state;
@@ -234,7 +233,7 @@ static void test_scales(void **state) {
     parts_free(&parts);
 }
 
-/* What scales of F8_E4M3 are divided or multiplied by. */
+/* The divisors and factors of F8_E4M3 scales. */
 static void test_divisor(void **state) {
     static const float wrong_ones[] = {0.0F, -1.0F, INFINITY, NAN};
     struct coded_parts parts;
@@ -345,7 +344,7 @@ static void test_groups(void **state) {
     parts_free(&parts);
 }
 
-/* Groups that end inside a byte, with an index that says nothing new. */
+/* Groups that end inside a byte, with an index that only repeats the order. */
 static void test_odd_groups(void **state) {
     enum { SIZE = 3, N = (COLUMNS + SIZE - 1) / SIZE };
     struct coded_parts parts;
@@ -402,7 +401,7 @@ static void test_memory(void **state) {
     }
 }
 
-/* A codec of a plugin that was built when it had fewer fields: the others are 0. */
+/* A codec of a plugin that was built with fewer fields: the others are 0. */
 static void test_smaller(void **state) {
     struct coded_parts parts;
     (void)state;

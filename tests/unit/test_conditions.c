@@ -91,7 +91,8 @@ static struct graft_replacement named(const char *target, const struct graft_cla
                                       .condition_stride = sizeof *condition};
 }
 
-/* Whether Leaf is replaced on condition that the config has `field`, of one of two values if those are not NULL. */
+/* Whether Leaf is replaced on the condition that the config has `field` with one of two values, if they are not
+ * NULL. */
 static int holds_as(int32_t kind, const char *field, const char *value, const char *or_value) {
     const char *any_of[] = {value, or_value, NULL};
     const struct graft_condition condition = {sizeof condition, kind, field, value != NULL ? any_of : NULL};
@@ -137,7 +138,7 @@ static void test_config(void **state) {
     assert_string_equal(notes, "plugin one has no effect on this model: method.bits is none of \"2\", \"8\"\n");
 }
 
-/* One note for plugins that the same field keeps from the model, with all the values that they wish for. */
+/* Plugins that the same field keeps from the model share a note, which lists all values that they accept. */
 static void test_alike(void **state) {
     static const char *const awq[] = {"awq", NULL}, *const either[] = {"fp8", "awq", NULL},
                              *const eight[] = {"8", NULL};
@@ -172,7 +173,7 @@ static void test_alike(void **state) {
                                "plugin six has no effect on this model: method.name is set\n");
 }
 
-/* Another replacement of the plugin takes effect, so the note is on the one that does not. */
+/* Another replacement of the plugin takes effect, so the note is about this one. */
 static void test_one_of_two(void **state) {
     const struct graft_condition absent = {sizeof absent, GRAFT_CONDITION_CONFIG, "absent", NULL};
     const struct graft_replacement some = named("Leaf", &my_leaf, &absent);
@@ -187,8 +188,8 @@ static void test_one_of_two(void **state) {
     assert_string_equal(notes, "one: class \"Leaf\" is not used: absent is not set\n");
 }
 
-/* Two ways to the same class: where one takes effect, the other is no news. Where none does, the one that comes closer
- * is told. */
+/* Two replacements by the same class: if one takes effect, the other is not mentioned. If neither does, the note is
+ * about the one that meets more conditions. */
 static void test_alternatives(void **state) {
     static const char *const gptq[] = {"gptq", NULL}, *const awq[] = {"awq", NULL}, *const four[] = {"4", NULL},
                              *const eight[] = {"8", NULL};
@@ -268,7 +269,7 @@ static void test_any_tensor(void **state) {
     assert_non_null(strstr(notes, "first a: none of the tensors \"packed\", \"codes\"\n"));
 }
 
-/* A pattern is judged by what it would take: Norm has no such tensor. */
+/* A pattern is judged by the classes that it would replace: Norm has no such tensor. */
 static void test_pattern(void **state) {
     struct graft_replacement replacement = named("Leaf|Norm", &my_leaf, &is_packed);
     (void)state;
@@ -279,7 +280,7 @@ static void test_pattern(void **state) {
     assert_class("norm", "Norm");
 }
 
-/* Two plugins, each for modules of another layout, do not get in each other's way, and wrappers go around either. */
+/* Two plugins for modules of different layouts do not conflict, and both can be wrapped. */
 static void test_stack(void **state) {
     static const char *const other[] = {"codes", NULL};
     const struct graft_condition is_other = {sizeof is_other, GRAFT_CONDITION_TENSOR, NULL, other};

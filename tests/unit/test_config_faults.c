@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of config.json with a value that cannot be meant: what is said about them. */
+/* Fields of config.json with invalid values, and the messages about them. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -23,7 +23,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* The config.json of a golden, with `old` become `new`. */
+/* The config.json of a golden, with `old` replaced by `new`. */
 static void write_config(const char *golden, const char *old, const char *new) {
     char *text = NULL;
     size_t length = 0;
@@ -40,7 +40,7 @@ static void write_config(const char *golden, const char *old, const char *new) {
     graft_free(path);
 }
 
-/* Opens the directory from its config alone. */
+/* Opens the directory without weights. */
 static int open_model(struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options, .without_weights = 1};
     struct graft_library *library = new_library();
@@ -110,7 +110,7 @@ static void test_windows(void **state) {
             "sliding_window: expected 1 to 1073741824, got 0");
 }
 
-/* Whatever the weights behind it are, and wherever the field is. */
+/* The message is the same for any weights, wherever the field is. */
 static void test_quantization(void **state) {
     static const char first[] = "\"attention_bias\":";
     struct graft_error error = graft_error_none();
@@ -146,7 +146,7 @@ static const char *same_of(const void *data, const char *path) {
     return path;
 }
 
-/* A host may know kinds that a plugin's headers have no words for. */
+/* A host may know kinds for which a plugin's headers have no name. */
 static void test_unknown_kinds(void **state) {
     static const struct {
         int32_t kind;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conv3d against the sum that defines it: strides, padding, dilation, groups, biases, and the kernel as wide as its
- * input. */
+/* Compares Conv3d with the sum that defines it: strides, padding, dilation, groups, biases, and a kernel as large as
+ * its input. */
 #include "graft/conv3d.h"
 
 #include <setjmp.h>

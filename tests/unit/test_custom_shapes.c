@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Custom operations whose inputs and outputs have different numbers of rows: applied, undone, through journals. */
+/* Custom operations whose inputs and outputs have different numbers of rows: applied, reversed, saved with journals. */
 #include "save_fixture.h"
 
 #define ROOT "test.root/1"
@@ -35,12 +35,12 @@ static int infer(const struct graft_custom_operation *self, const struct graft_c
     return GRAFT_OK;
 }
 
-/* Whether all of everything is to be done, as it must be without GRAFT_CUSTOM_ROWS. */
+/* Whether the operation is called for everything at once, as is required without GRAFT_CUSTOM_ROWS. */
 static int is_whole(const struct graft_custom_work *work) {
     return work->begin == 0 && work->end == work->inputs[0].shape[0];
 }
 
-/* The bytes of all inputs, turned over, one behind another: as many as output 0 holds, then those of output 1. */
+/* The inverted bytes of all inputs, one after the other: output 0 gets the first of them, output 1 the rest. */
 static int apply(const struct graft_custom_operation *self, const struct graft_custom_work *work,
                  struct graft_error *error) {
     unsigned char *const to[] = {work->to[0], work->to[1]};
@@ -121,7 +121,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* The first of the six orders is that of the checkpoint; `order` is below 6. */
+/* An order of the inputs, `order` below 6; the first is that of the checkpoint. */
 static void use_order(int order) {
     int first = order / 2, second = (first + 1 + order % 2) % SOURCES;
     sources[0] = tensors[first].name;
@@ -149,8 +149,8 @@ static void assert_applied(void) {
     assert_int_equal(at, BYTES);
 }
 
-/* Every order of the inputs, with more rows in the one and in the other output; in the original layout, and in it from
- * a directory in the runtime layout. */
+/* Every order of the inputs, with more rows in either output; saved in the original layout, directly and from a
+ * directory in the runtime layout. */
 static void test_orders(void **state) {
     (void)state;
     for (int round = 0; round < 12; round++) {
@@ -188,7 +188,7 @@ static void test_forecast(void **state) {
     }
 }
 
-/* What is reserved stays 0. */
+/* Reserved fields stay 0. */
 static void test_reserved(void **state) {
     (void)state;
     use_order(0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a family file may set a choice to, and what is read of it in a config: values, and the messages of
- * graft/config.h. */
+/* Values that a family file may set choices to, the values read from a config, and the messages of graft/config.h. */
 #include "arch/data/description.h"
 
 #include <setjmp.h>
@@ -99,7 +98,7 @@ static void assert_text_fails(int32_t choice, const char *text, const char *mess
     assert_set_fails(choice, (struct graft_value){.kind = GRAFT_VALUE_TEXT, .text = text}, message);
 }
 
-/* Reads a choice as what it is. */
+/* Reads a choice as the type that it has. */
 static void read_any(int32_t choice) {
     switch (infos[choice].kind) {
     case GRAFT_CHOICE_WORD:
@@ -340,7 +339,7 @@ static void test_null(void **state) {
     assert_read_fails(NEEDED, "{}", "rows: expected an integer, got null"); /* a family must say it */
 }
 
-/* Behind an error nothing is read, and the first is kept. */
+/* After an error nothing is read, and the first error is kept. */
 static void test_first_error(void **state) {
     (void)state;
     start("{\"hidden_size\": 0, \"rms_norm_eps\": 1, \"mlp_bias\": true, \"hidden_act\": \"a\"}", -1);
@@ -422,7 +421,7 @@ static const char *spelling_of(const void *data, const char *path) {
     return strcmp(path, "hidden_size") == 0 ? "n_embd" : path;
 }
 
-/* Messages have the file's name for a field. */
+/* Messages use the file's name of a field. */
 static void test_spelling(void **state) {
     (void)state;
     start("{\"hidden_size\": 0}", -1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules that another process has: nothing is built of them, and their tensors and files need not be here. */
+/* Modules that belong to another process: nothing is built of them, and their tensors and files may be missing here. */
 #include "fake_plan.h"
 
 #define ROOT "test.root/1"
@@ -18,7 +18,7 @@ static struct fake_plan fake;
 static struct graft_class root = FAKE_CLASS("Root", ROOT, &root_structure);
 static struct graft_class block = FAKE_CLASS("Block", BLOCK, &block_structure);
 
-/* Block "a" is elsewhere; "b" wraps what it replaces. */
+/* Block "a" belongs to another process; "b" wraps what it replaces. */
 static int describe_far(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                         const struct graft_sink *sink, struct graft_error *error) {
     (void)cls;
@@ -27,7 +27,7 @@ static int describe_far(const struct graft_class *cls, const struct graft_config
     return strcmp(sink->path, "a") == 0 ? sink->elsewhere(sink->data, error) : GRAFT_OK;
 }
 
-/* Says that the module is elsewhere after describing it, which is too late. */
+/* Declares the module as another process's after describing it, which is too late. */
 static int describe_late(const struct graft_class *cls, const struct graft_config *config,
                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int status = fake_describe(cls, config, args, sink, error);
@@ -54,8 +54,8 @@ static struct graft_class far_class(int (*describe)(const struct graft_class *, 
     return cls;
 }
 
-/* What `describe_asking` is told of the bytes before the paths "a", "b", "c" and NULL, and whether a module comes
- * before another one of an interface. */
+/* Results of the queries in `describe_asking`: the bytes before the paths "a", "b", "c" and NULL, and whether a module
+ * comes before another one of an interface. */
 static int64_t before[4];
 static int32_t comes_before[3]; /* a before a Block; b before a Block; either before an interface that no module has */
 
@@ -111,7 +111,7 @@ static void test_plan(void **state) {
     assert_int_equal(graft_plan_check(fake.plan, NULL), GRAFT_OK);
 }
 
-/* Two shards; the first has what is elsewhere, and is not there. */
+/* Two shards, of which the first holds the other process's tensors and is missing. */
 static void write_shards(const char *of_first) {
     static const struct fake_tensor second[] = {
         {.name = "b.weight", .rank = 1, .shape = {2}}, {.name = "weight", .rank = 1, .shape = {2}}, {.name = NULL}};
@@ -139,7 +139,7 @@ static void test_absent_file(void **state) {
                         "weight_map lists \"1\" for 2 tensors (\"ab.weight\"), but that file does not exist");
 }
 
-/* The root's own parameter comes first, and those below what is elsewhere count as well. */
+/* The root's own parameter comes first, and those of the other process's modules count as well. */
 static void test_sizes(void **state) {
     const struct graft_class far = far_class(describe_asking, GRAFT_CLASS_CALLS_SUPER);
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one setter of errors: what it is given may hold anything, what it records is one line that a terminal can show.
- */
+/* The function that sets errors: its arguments may contain anything, and it records a single line that is safe for a
+ * terminal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,7 @@
 
 #include "graft/module.h"
 
-/* ESC, a newline, a C1 control (CSI), a byte that is no UTF-8, an overlong form, a surrogate, DEL; then what is sound.
- */
+/* ESC, a newline, a C1 control (CSI), a byte that is no UTF-8, an overlong form, a surrogate, DEL; then valid text. */
 #define HOSTILE           \
     "a\x1b[31m\n\xc2\x9b" \
     "b\xff\xc0\xaf\xed\xa0\x80\x7f\xc3\xa9 \xf0\x9f\x98\x80"
@@ -31,7 +30,7 @@ static void test_setters_clean(void **state) {
     assert_string_equal(error.message, "tensor " CLEAN "; " CLEAN);
 }
 
-/* A cut falls between characters, wherever the bound is. */
+/* A message is cut between characters, wherever the limit is. */
 static void test_cut(void **state) {
     char text[3001];
     (void)state;
@@ -72,7 +71,7 @@ static void test_forward_without_an_error(void **state) {
     assert_int_equal(graft_module_status(&module, GRAFT_ERROR_IO, NULL), GRAFT_ERROR_IO);
 }
 
-/* Written by hand: a code of its own, no source, no end, and what a terminal obeys. */
+/* An error that a plugin filled in by hand: an unknown code, no source, no terminator, and terminal controls. */
 static void test_forward_with_an_error_of_its_own(void **state) {
     const struct graft_module module = module_of(NULL);
     struct graft_error error = graft_error_none();

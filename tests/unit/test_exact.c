@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Widening and narrowing lose no bit of any number. */
+/* Widening and narrowing preserve every bit of every number. */
 #include "bind/exact.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void test_every_number(void **state) {
     }
 }
 
-/* What lies between two numbers of the narrow type, or beyond the last, has no place there. */
+/* Numbers between two of the narrow type, or beyond its last, cannot be narrowed. */
 static void test_others(void **state) {
     static const float f16_lacks[] = {1.0F + 0x1p-11F, 65520.0F, -1e6F, 0x1p-25F, 0x1.8p-24F, 1e-30F, 0x1p-149F};
     static const uint32_t bits[] = {0x3f800001u, 0x7f800001u, 0x00000001u, 0xff801fffu};

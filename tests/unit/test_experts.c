@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stacked experts, each of the implementations, against sums in double: plain, with biases, with a gating of their own.
- */
+/* Compares each implementation of stacked experts with sums in double: plain, with biases, with a gating of their
+ * own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -154,8 +154,7 @@ static void test_values(void **state) {
     }
 }
 
-/* A token gets the same, to the bit, from an expert that others are routed to as well: in forwards of few tokens and in
- * those of many, whatever they are called. */
+/* A token's result has the same bits if others are routed to the same expert: in forwards of few tokens and of many. */
 static void check_company(int few) {
     enum { MANY = 40 };
     const int tokens = few ? TOKENS : MANY;
@@ -198,7 +197,7 @@ static void test_company(void **state) {
     check_company(0);
 }
 
-/* An implementation without a feature is run where it is not needed, and refused where it is. */
+/* An implementation without a feature runs calls that do not need it, and is refused for others. */
 static void test_refused(void **state) {
     static const struct {
         int biases, gating;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expressions over config.json: what they are, what they say where something is wrong, and what they ask for. */
+/* Expressions over config.json: their values, their error messages, and the fields that they read. */
 #include "arch/data/expression.h"
 
 #include <setjmp.h>
@@ -425,7 +425,7 @@ static void assert_asks(const char *expression, int64_t layer, const char *expec
     graft_text_free(&names);
 }
 
-/* Only what is evaluated is asked for. */
+/* Only fields that are evaluated are read. */
 static void test_asked(void **state) {
     (void)state;
     assert_asks("heads ?? odd", -1, "heads");

@@ -113,7 +113,7 @@ static void test_write_refuses(void **state) {
     assert_int_equal(folder_count(folder), 1);
 }
 
-/* A write that fails leaves the old content, and nothing beside it. */
+/* A write that fails keeps the old content, and leaves nothing beside it. */
 static void test_write_fails(void **state) {
     (void)state;
     const struct graft_file_piece old = {"old", 3};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fusion families on a tree: which modules they get, what is kept, and what is refused. */
+/* Fusion families on a tree: the modules that they get, results that are kept, and faults that are refused. */
 #include "base/alloc.h"
 #include "fake_model.h"
 #include "graft/fusion.h"
@@ -10,7 +10,7 @@
 
 #define ROOT "test.root/1"
 
-/* Even leaves can be fused, odd ones not. */
+/* Even leaves can be fused, odd ones cannot. */
 static const struct fake_parameter even_parameters[] = {{.name = "weight", .rank = 1, .shape = {4}}, {.name = NULL}};
 static const struct fake_parameter odd_parameters[] = {{.name = "weight", .rank = 1, .shape = {3}}, {.name = NULL}};
 static const struct fake_child root_children[] = {{"a.stem", "Even", GRAFT_INTERFACE_LINEAR},
@@ -35,7 +35,7 @@ static const struct graft_class odd = FAKE_CLASS("Odd", GRAFT_INTERFACE_LINEAR, 
 static const struct graft_class root = FAKE_CLASS("Root", ROOT, &root_structure);
 static const struct graft_class mine = FAKE_CLASS("Mine", GRAFT_INTERFACE_LINEAR, &odd_structure);
 
-/* --- The family of these tests, and how often it was asked --- */
+/* --- The fusion family of these tests, which counts its calls --- */
 
 static int asked;
 static int made;
@@ -53,7 +53,7 @@ static int is_fusable(const struct graft_fusion_family *self, const struct graft
                              : graft_fusion_decide(verdict, 0, "its weight is odd");
 }
 
-/* Describes what the argument says. */
+/* Describes what the argument selects. */
 static int fused_describe(const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     int64_t half = graft_args_int(args, "half", 0);
@@ -214,7 +214,8 @@ static void test_reasons(void **state) {
     }
 }
 
-/* A second model of the same class, config and options asks nothing; another config or other options do. */
+/* A second model of the same class, config and options calls no function of the family; another config or other options
+ * do. */
 static void test_discovery_is_kept(void **state) {
     (void)state;
     assert_int_equal(open_with("{\"stems\": true}"), GRAFT_OK);
@@ -235,7 +236,7 @@ static void test_discovery_is_kept(void **state) {
     assert_class("a.stem", "FusedEven");
 }
 
-/* More configs than are kept: the oldest are forgotten, and nothing breaks. */
+/* With more configs than the limit the oldest results are dropped, and nothing breaks. */
 static void test_many_configs(void **state) {
     (void)state;
     for (int i = 0; i < 40; i++) {
@@ -298,7 +299,7 @@ static void test_registered_twice(void **state) {
         strstr(model.error.message, "fusion family stems: there is already one with that name in halving.so"));
 }
 
-/* Who asks for a fusion by name gets it, and the plugin that wanted the module is told. */
+/* A fusion that is requested by name takes effect, and a note says so to the plugin that wanted the module. */
 static int remember(void *data, char *note_take, size_t unused_plugins, struct graft_error *error) {
     (void)unused_plugins;
     (void)error;
@@ -324,7 +325,7 @@ static void test_before_plugins(void **state) {
     assert_class("a.stem", "Mine");
 }
 
-/* What a replaced parent does not have any more cannot be fused. */
+/* A child that a replaced parent lacks cannot be fused. */
 static const struct fake_child bare_children[] = {{"a.stem", "Odd", GRAFT_INTERFACE_LINEAR}, {NULL, NULL, NULL}};
 static const struct fake_structure bare_structure = {.children = bare_children};
 static const struct graft_class bare = FAKE_CLASS("Bare", ROOT, &bare_structure);
@@ -352,7 +353,7 @@ static void test_below_replaced(void **state) {
     graft_text_free(&text);
 }
 
-/* In the mapping a fusion is an element like any other, but for the modules that fit. */
+/* In the mapping a fusion is an element like any other, except that it lists the modules that fit. */
 static void test_in_the_mapping(void **state) {
     struct graft_class plain = fused;
     const struct graft_patch earlier = {.struct_size = sizeof earlier, .key = "Even", .replacement = &plain};
@@ -422,7 +423,7 @@ static void test_conversions_collide(void **state) {
     assert_string_equal(model.error.source, "c.stem");
 }
 
-/* --- What a family gives is checked when it gives it --- */
+/* --- Results of a family are checked --- */
 
 static void test_bad_class(void **state) {
     static struct graft_class bad;
@@ -481,7 +482,7 @@ static void test_bad_transforms(void **state) {
     assert_refused("{\"broken\": true}", "broken.make_transforms.sources[0]: expected a name relative to the module");
 }
 
-/* Whatever allocation fails, opening fails cleanly or works. */
+/* With any failed allocation, opening fails cleanly or succeeds. */
 static void test_without_memory(void **state) {
     (void)state;
     int status = GRAFT_ERROR_INTERNAL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grammars: what fits them byte by byte, which tokens a mask leaves, where errors point, and what bounds them. */
+/* Grammars: texts that fit byte by byte, tokens that a mask allows, places of errors, and limits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,10 +115,10 @@ static void test_rules(void **state) {
                 TEXTS("[", "]", "[,]", "[]]"));
     assert_fits("root ::=\n  \"a\" (\n \"b\" |\n \"c\" # or\n )\n\nother-1 ::= root", TEXTS("ab", "ac"), TEXTS("a"));
     assert_fits("root ::= \"a\" root | \"\"", TEXTS("", "aaaa"), TEXTS("b"));
-    /* The same beginning in two ways, told apart at the end only. */
+    /* Two alternatives that only differ at the end. */
     assert_fits("root ::= a \"x\" | b \"y\"\na ::= [a] a? [b]\nb ::= [a] b? [b]", TEXTS("aabbx", "aabby"),
                 TEXTS("aabx", "aabb"));
-    /* What can never end is left out. */
+    /* Alternatives that can never end are left out. */
     assert_fits("root ::= \"a\" | \"b\" endless\nendless ::= \"c\" endless", TEXTS("a"), TEXTS("b", "bc"));
 }
 
@@ -206,8 +206,8 @@ static uint32_t random_below(uint32_t *seed, uint32_t n) {
     return (*seed >> 8) % n;
 }
 
-/* Generates random texts of tokens that the mask allows. Each mask is compared with trying every token, and the highest
- * random score that is left with the one that the mask for the largest score only (`quick`) leaves. */
+/* Generates random texts of tokens that the mask allows. Compares each mask with trying every token, and the highest of
+ * random scores that it leaves with that of the mask for the largest score only (`quick`). */
 static void test_masks(void **state) {
     (void)state;
     static const char *const grammars[] = {
@@ -259,10 +259,9 @@ static void test_dead(void **state) {
     close_all(&opened);
 }
 
-/* --- Bounds --- */
+/* --- Limits --- */
 
-/* With a small limit of memory the sets of states are thrown away and numbered anew often; matchers keep their
- * positions. */
+/* With a small memory limit the sets of states are often dropped and numbered again; matchers keep their positions. */
 static void test_tidied(void **state) {
     (void)state;
     static const struct graft_machine_limits little = {.bytes = 4000, .configs = 100, .depth = 100};

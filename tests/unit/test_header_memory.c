@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the header of a safetensors file takes at most 64 MB and six times its size, whatever is in it. */
+/* Reading the header of a safetensors file needs at most 64 MB and six times its size, whatever it contains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,8 @@ enum { ALLOWED_MB = 64, ALLOWED_TIMES = 6, KB = 1024, NUMBER_ROOM = 16 };
 
 static char folder[64];
 
-/* So many bytes of `piece`, with commas in between, within `before` and `after`. # in it is a number that differs. */
+/* A header that consists of `before`, a number of copies of `piece` with commas in between, and `after`. A # in a piece
+ * becomes a number that differs. */
 static char *make_header(const char *before, const char *piece, const char *after, size_t bytes) {
     char *header = malloc(bytes + strlen(before) + strlen(piece) + strlen(after) + NUMBER_ROOM);
     char *at = header + sprintf(header, "%s", before);
@@ -44,7 +45,7 @@ static int64_t peak_kb(void) {
     return usage.ru_maxrss;
 }
 
-/* What opening the file adds to the most memory that a process of its own had, in kB; the pages of the file count. */
+/* The increase of a process's peak memory by opening the file, in kB; the pages of the file count. */
 static int64_t measure(int *status) {
     int ends[2], end = 0;
     int64_t grown[2] = {0, 0};
@@ -101,13 +102,13 @@ static void test_bounded(void **state) {
                 fail_msg("header %zu of %lld bytes: %lld kB", i, (long long)bytes, (long long)grown);
             }
             assert_true(status == GRAFT_OK || status == GRAFT_ERROR_MODEL);
-            /* Large ones as they are written are read. */
+            /* Large headers in the usual form are read. */
             assert_true(status == GRAFT_OK || i != 0);
         }
     }
 }
 
-/* Headers of models as they are: with escapes, and metadata of some megabytes. */
+/* Headers of real models: with escapes, and metadata of some megabytes. */
 static void test_usual(void **state) {
     static const char tensor[] = "\"model.layers.#.self_attn.\\u0071_proj.weight\":" EMPTY;
     struct graft_safetensors *file = NULL;
@@ -138,7 +139,7 @@ static void test_refused(void **state) {
     assert_non_null(strstr(error.message, "the header's JSON has an unusual form, and would take "));
 }
 
-/* Any text has a cost, also one that is no JSON. */
+/* Any text has a limit, also one that is no JSON. */
 static void test_cost(void **state) {
     (void)state;
     assert_int_equal(graft_json_cost("", 0), 0);
