@@ -6,6 +6,7 @@
 #include "kernels/coded/coded.h"
 
 extern const struct graft_coded_loops *const graft_coded_uint4[GRAFT_ISA_BUILDS];
+extern const struct graft_coded_loops *const graft_coded_uint4_abreast[GRAFT_ISA_BUILDS];
 extern const struct graft_coded_loops *const graft_coded_uint8[GRAFT_ISA_BUILDS];
 extern const struct graft_coded_loops *const graft_coded_int8[GRAFT_ISA_BUILDS];
 extern const struct graft_coded_loops *const graft_coded_float8[GRAFT_ISA_BUILDS];

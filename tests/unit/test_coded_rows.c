@@ -231,6 +231,9 @@ static void multiply(const struct trial *trial, const struct graft_coded_prepare
 /* The number of inputs in a block of few tokens: 128, or a line of codes if that does not divide groups. */
 static int64_t block_of_few(const struct trial *trial) {
     const struct graft_coded *rows = &trial->rows;
+    if (rows->loops->abreast > 0) {
+        return block_of_many(rows->columns, rows->groups, rows->group_size);
+    }
     if (trial->kind != CODED_FLOAT4 && rows->columns % 128 == 0 && rows->group_size % 128 == 0) {
         return 128;
     }
@@ -450,6 +453,57 @@ static void check_build(const struct trial *trial, int n_prepared[PREPARED_KINDS
     }
 }
 
+/* Whether a weight may lie abreast. */
+static int may_lie_abreast(const struct trial *trial) {
+    const struct graft_coded *rows = &trial->rows;
+    return trial->kind == CODED_UINT4 && rows->step == 1 && rows->block_rows == 1 && rows->group_of == NULL &&
+           rows->zero_numbers == NULL && rows->columns % 8 == 0 && (rows->groups == 1 || rows->group_size % 8 == 0);
+}
+
+/* The same weight, with as many rows abreast as there are lanes, and numbers of no meaning behind the last one. */
+static void lay_abreast(const struct trial *trial, int64_t lanes, struct trial *abreast) {
+    const struct graft_coded *from = &trial->rows;
+    const int64_t rows = from->first + trial->out, stored = divided_up(rows, lanes) * lanes + lanes;
+    const int64_t words = from->columns / 8;
+    const graft_dtype dtype = trial->blocks[1][0].dtype;
+    const int64_t size = scale_size(dtype);
+    *abreast = *trial;
+    abreast->rows.row_bytes = words * 4;
+    abreast->rows.codes = &abreast->weights[0];
+    abreast->rows.scales = &abreast->weights[1];
+    abreast->rows.zeros = NULL;
+    uint32_t *codes = any_bytes(stored * words * 4);
+    char *scales = any_bytes(stored * from->groups * size);
+    unsigned char *zeros = any_bytes(stored * from->groups);
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t at = row, scale = row;
+        const struct graft_row_block *block = graft_coded_block(from->codes, &at);
+        const struct graft_row_block *of = graft_coded_block(from->scales, &scale);
+        for (int64_t w = 0; w < words; w++) {
+            memcpy(&codes[(row / lanes * words + w) * lanes + row % lanes],
+                   (const char *)block->data + at * from->row_bytes + w * 4, 4);
+        }
+        for (int64_t g = 0; g < from->groups; g++) {
+            memcpy(scales + (g * stored + row) * size, (const char *)of->data + (scale * from->groups + g) * size,
+                   (size_t)size);
+            const int32_t word = from->zeros != NULL ? from->zeros[row / 8 * from->groups + g] : 0;
+            zeros[g * stored + row] = (unsigned char)((word >> (row % 8 * 4) & 15) + from->zero);
+        }
+    }
+    abreast->rows.zero_bytes = from->zeros != NULL ? zeros : NULL;
+    for (int which = 0; which < 2; which++) {
+        abreast->blocks[which][0] =
+            (struct graft_row_block){sizeof abreast->blocks[which][0], which == 0 ? GRAFT_DTYPE_I32 : dtype,
+                                     which == 0 ? (void *)codes : scales, which == 0 ? stored : from->groups};
+        abreast->weights[which].blocks = abreast->blocks[which];
+        abreast->weights[which].n_blocks = 1;
+        abreast->weights[which].rows = abreast->blocks[which][0].rows;
+    }
+    if (from->zeros == NULL) {
+        free(zeros);
+    }
+}
+
 static const struct cut cuts[] = {
     {1, 1, 1, 1, 0, 0},      {3, 16, 1, 16, 1, 0},     {5, 130, 1, 130, 0, 0},  {9, 96, 1, 32, 1, 0},
     {17, 72, 1, 24, 0, 0},   {7, 100, 4, 48, 0, 0},    {11, 70, 3, 40, 0, 0},   {6, 64, 6, 64, 0, 0},
@@ -466,6 +520,18 @@ static const struct cut cuts[] = {
     {4, 2304, 1, 32, 2, 0},  {5, 416, 1, 32, 2, 0},    {3, 8832, 1, 384, 2, 0}, {6, 416, 1, 416, 2, 0},
 };
 
+static void check_abreast(const struct trial *trial, int32_t build, int n_prepared[PREPARED_KINDS]) {
+    const struct graft_coded_loops *loops = graft_coded_uint4_abreast[build];
+    struct trial abreast;
+    lay_abreast(trial, loops->abreast, &abreast);
+    abreast.rows.loops = loops;
+    check_build(&abreast, n_prepared);
+    for (int which = 0; which < 2; which++) {
+        free((void *)(uintptr_t)abreast.blocks[which][0].data);
+    }
+    free((void *)(uintptr_t)abreast.rows.zero_bytes);
+}
+
 static void check_kind(int32_t kind, const graft_dtype types[3], int n_prepared[PREPARED_KINDS]) {
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0] * 3; i++) {
         struct trial trial;
@@ -475,6 +541,9 @@ static void check_kind(int32_t kind, const graft_dtype types[3], int n_prepared[
             if (graft_isa_runs(build)) {
                 trial.rows.loops = coded_tables(kind)[build];
                 check_build(&trial, n_prepared);
+            }
+            if (graft_isa_runs(build) && may_lie_abreast(&trial)) {
+                check_abreast(&trial, build, n_prepared);
             }
         }
         tear_down(&trial);

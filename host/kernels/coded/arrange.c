@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rearranges codes once, when a weight is made. Codes in words along columns (GPTQ), in words along rows (AWQ) or in
- * strips (HQQ, Quanto) become rows, because rows are read in long streams and multiply few tokens faster. Scales and
- * zero points are rearranged with them. Threads move squares of words that fit the cache. */
+ * strips (HQQ, Quanto) become rows, or rows abreast (abreast.h), because these are read in long streams and multiply
+ * few tokens faster. Scales and zero points are rearranged with them. Threads move squares of words that fit the cache.
+ */
 #define _DEFAULT_SOURCE /* for madvise */
 #include <string.h>
 #include <sys/mman.h>
@@ -28,9 +29,18 @@ struct arranging {
     uint32_t *to;     /* [rows, to_words] */
     int64_t to_words; /* words in a row */
     int32_t to_bits;  /* bits of an arranged code */
-    int32_t *zeros;   /* [words along rows, groups]; NULL: none */
-    void *scales;     /* [rows, groups] */
+    int64_t abreast;  /* rows that lie abreast after arranging; 0: rows lie one behind another */
+    int64_t stored;   /* rows in memory: abreast there are some behind the last one */
+    void *zeros;      /* [words along rows, groups]; abreast [groups, stored], bytes; NULL: none */
+    void *scales;     /* [rows, groups]; abreast [groups, stored] */
 };
+
+/* Where a word of a row comes to lie. */
+static uint32_t *word_at(const struct arranging *arranging, int64_t row, int64_t word) {
+    const int64_t abreast = arranging->abreast, words = arranging->to_words;
+    return arranging->to +
+           (abreast == 0 ? row * words + word : (row / abreast * words + word) * abreast + row % abreast);
+}
 
 /* --- Zero points and scales --- */
 
@@ -46,7 +56,7 @@ static uint32_t code_at(const uint32_t *words, int64_t stride, int32_t bits, int
 }
 
 /* Where AWQ stores row k's code in a word of eight rows. */
-static int place_of(int k) {
+static int64_t place_of(int64_t k) {
     return k / 2 + k % 2 * 4;
 }
 
@@ -67,8 +77,8 @@ static void arrange_zero_words(const struct arranging *arranging, int64_t begin,
     for (int64_t w = begin; w < end; w++) {
         for (int64_t g = 0; g < groups; g++) {
             const uint32_t word = from[g * words + w];
-            arranging->zeros[w * groups + g] =
-                (int32_t)(codec->layout == GRAFT_CODED_ROW_WORDS ? in_order(word) : word);
+            ((uint32_t *)arranging->zeros)[w * groups + g] =
+                codec->layout == GRAFT_CODED_ROW_WORDS ? in_order(word) : word;
         }
     }
 }
@@ -81,8 +91,8 @@ static void widen_zeros(const struct arranging *arranging, int64_t begin, int64_
     for (int64_t g = 0; g < arranging->groups; g++) {
         for (int64_t r = begin; r < end; r++) {
             const uint32_t code = code_at(from + g * words, 1, codec->bits, r);
-            int32_t *to = &arranging->zeros[r / slots * arranging->groups + g];
-            *to = (int32_t)(code << r % slots * arranging->to_bits) | (r % slots == 0 ? 0 : *to);
+            uint32_t *to = &((uint32_t *)arranging->zeros)[r / slots * arranging->groups + g];
+            *to = code << r % slots * arranging->to_bits | (r % slots == 0 ? 0 : *to);
         }
     }
 }
@@ -103,9 +113,30 @@ static void arrange_scales(const struct arranging *arranging, int64_t begin, int
     }
 }
 
+/* Copies scales and zero points of rows [begin, end) that will lie abreast, which is the file's order. */
+static void copy_groups(const struct arranging *arranging, int64_t begin, int64_t end) {
+    const struct graft_codec *codec = arranging->codec;
+    const struct graft_row_block *scales = graft_weight_block(codec->scales, 0);
+    const int64_t size = graft_dtype_size(scales->dtype), words = (codec->rows * codec->bits + 31) / 32;
+    for (int64_t g = 0; g < arranging->groups; g++) {
+        memcpy((char *)arranging->scales + (g * arranging->stored + begin) * size,
+               (const char *)scales->data + (g * codec->rows + begin) * size, (size_t)((end - begin) * size));
+        for (int64_t r = begin; arranging->zeros != NULL && r < end; r++) {
+            const uint32_t *from = (const uint32_t *)graft_weight_block(codec->zeros, 0)->data + g * words;
+            const int64_t at = codec->layout == GRAFT_CODED_ROW_WORDS ? r - r % NIBBLES + place_of(r % NIBBLES) : r;
+            const int32_t zero = (int32_t)code_at(from, 1, codec->bits, at) + codec->zero;
+            ((int8_t *)arranging->zeros)[g * arranging->stored + r] = (int8_t)zero;
+        }
+    }
+}
+
 /* Rearranges scales and zero points of one thread's rows. */
 static void arrange_groups(const struct arranging *arranging, int64_t begin, int64_t end) {
     const int64_t slots = 32 / arranging->to_bits;
+    if (arranging->abreast > 0) {
+        copy_groups(arranging, begin, end);
+        return;
+    }
     arrange_scales(arranging, begin, end);
     if (arranging->zeros != NULL && arranging->to_bits == arranging->codec->bits) {
         arrange_zero_words(arranging, begin / slots, (end + slots - 1) / slots);
@@ -129,21 +160,36 @@ static void transpose_words(const uint32_t *from, int64_t rows, int64_t words, i
     }
 }
 
+/* Rows [begin, end) abreast: words keep their order within each few rows. */
+static void copy_words(const struct arranging *arranging, int64_t begin, int64_t end) {
+    const int64_t rows = arranging->codec->rows, abreast = arranging->abreast;
+    for (int64_t r = begin; r < end; r += abreast) {
+        const int64_t n = end - r < abreast ? end - r : abreast;
+        for (int64_t w = 0; w < arranging->to_words; w++) {
+            memcpy(word_at(arranging, r, w), arranging->from + w * rows + r, (size_t)n * sizeof(uint32_t));
+        }
+    }
+}
+
 static void arrange_columns(void *data, int64_t begin, int64_t end) {
     const struct arranging *arranging = data;
     const struct graft_codec *codec = arranging->codec;
     const int64_t rows = codec->rows, slots = 32 / arranging->to_bits;
     const int64_t first = begin * STRIP, last = end * STRIP < rows ? end * STRIP : rows;
     arrange_groups(arranging, first, last);
+    if (arranging->to_bits == codec->bits && arranging->abreast > 0) {
+        copy_words(arranging, first, last);
+        return;
+    }
     if (arranging->to_bits == codec->bits) {
         transpose_words(arranging->from, rows, arranging->to_words, first, last, arranging->to);
         return;
     }
     for (int64_t r = first; r < last; r++) {
-        uint32_t *to = arranging->to + r * arranging->to_words;
-        memset(to, 0, (size_t)arranging->to_words * sizeof *to);
         for (int64_t i = 0; i < codec->columns; i++) {
-            to[i / slots] |= code_at(arranging->from + r, rows, codec->bits, i) << i % slots * arranging->to_bits;
+            uint32_t *to = word_at(arranging, r, i / slots);
+            const uint32_t code = code_at(arranging->from + r, rows, codec->bits, i);
+            *to = (i % slots == 0 ? 0 : *to) | code << i % slots * arranging->to_bits;
         }
     }
 }
@@ -177,12 +223,20 @@ static void arrange_lines(const struct arranging *arranging, int64_t column, int
         }
         turn_squares(words);
         for (int64_t r = 0; r < n * NIBBLES; r++) {
-            lines[r][w] = words[place_of((int)(r % NIBBLES))][r / NIBBLES];
+            lines[r][w] = words[place_of(r % NIBBLES)][r / NIBBLES];
         }
     }
-    for (int64_t r = 0; r < n * NIBBLES; r++) {
-        memcpy(arranging->to + (first * NIBBLES + r) * arranging->to_words + column / NIBBLES, lines[r],
-               (size_t)line * sizeof lines[r][0]);
+    for (int64_t r = 0; arranging->abreast == 0 && r < n * NIBBLES; r++) {
+        memcpy(word_at(arranging, first * NIBBLES + r, column / NIBBLES), lines[r], (size_t)line * sizeof lines[r][0]);
+    }
+    const int64_t abreast = arranging->abreast, side = abreast < NIBBLES ? abreast : NIBBLES;
+    for (int64_t r = 0; abreast > 0 && r < n * NIBBLES; r += side) {
+        uint32_t *to = word_at(arranging, first * NIBBLES + r, column / NIBBLES);
+        for (int64_t w = 0; w < line; w++) {
+            for (int64_t k = 0; k < side; k++) {
+                to[w * abreast + k] = lines[r + k][w];
+            }
+        }
     }
 }
 
@@ -277,43 +331,91 @@ static int check_blocks(const struct graft_codec *codec, const char *path, struc
                                  "codes in words and their scales: expected one block each, of numbers");
 }
 
-int graft_coded_arrange(struct graft_coded_weight *weight, const char *path, struct graft_error *error) {
-    const struct graft_codec *codec = &weight->codec;
-    struct graft_coded *rows = &weight->rows;
-    const int64_t slots = 32 / rows->bits, to_words = (codec->columns + slots - 1) / slots;
-    int status = check_blocks(codec, path, error);
-    if (status != GRAFT_OK) {
-        return status;
+/* Zero points abreast that are all the same, as those of symmetric checkpoints, are one number. */
+static void join_zero_bytes(const struct arranging *arranging, struct graft_coded *rows) {
+    const int8_t *zeros = arranging->zeros;
+    int is_one = zeros != NULL;
+    for (int64_t g = 0; g < arranging->groups && is_one; g++) {
+        for (int64_t r = 0; r < arranging->codec->rows && is_one; r++) {
+            is_one = zeros[g * arranging->stored + r] == zeros[0];
+        }
     }
-    const struct graft_row_block *scales = graft_weight_block(codec->scales, 0);
-    const int64_t scale_size = graft_dtype_size(scales->dtype), groups = rows->groups;
-    weight->code_memory = room(codec->rows * to_words * 4);
-    weight->scale_memory = room(codec->rows * groups * scale_size);
-    weight->zero_memory = codec->zeros != NULL ? room((codec->rows + slots - 1) / slots * groups * 4) : NULL;
+    rows->zero = is_one ? zeros[0] : rows->zero;
+    rows->zero_bytes = is_one ? NULL : arranging->zeros;
+}
+
+/* Makes the memory behind the last row zeros, which no result depends on, but how long products take might. */
+static void clear_behind(const struct arranging *arranging, int64_t scale_size) {
+    const int64_t rows = arranging->codec->rows, stored = arranging->stored, last = rows - rows % arranging->abreast;
+    memset(word_at(arranging, last, 0), 0, (size_t)((stored - last) * arranging->to_words) * sizeof(uint32_t));
+    for (int64_t g = 0; g < arranging->groups; g++) {
+        memset((char *)arranging->scales + (g * stored + rows) * scale_size, 0, (size_t)((stored - rows) * scale_size));
+        if (arranging->zeros != NULL) {
+            memset((char *)arranging->zeros + g * stored + rows, 0, (size_t)(stored - rows));
+        }
+    }
+}
+
+/* Allocates what `arranging` arranges into. */
+static int make_room(struct graft_coded_weight *weight, struct arranging *arranging, const char *path,
+                     struct graft_error *error) {
+    const struct graft_codec *codec = arranging->codec;
+    const int64_t slots = 32 / arranging->to_bits, groups = arranging->groups, stored = arranging->stored;
+    const int64_t scale_size = graft_dtype_size(graft_weight_block(codec->scales, 0)->dtype);
+    const int64_t zeros = arranging->abreast > 0 ? stored * groups : (stored + slots - 1) / slots * groups * 4;
+    weight->code_memory = room(stored * arranging->to_words * 4);
+    weight->scale_memory = room(stored * groups * scale_size);
+    weight->zero_memory = codec->zeros != NULL ? room(zeros) : NULL;
     weight->blocks = graft_alloc(2, sizeof *weight->blocks);
     if (weight->blocks == NULL || weight->code_memory == NULL || weight->scale_memory == NULL ||
         (codec->zeros != NULL && weight->zero_memory == NULL)) {
         return graft_fail_memory(error, path);
     }
+    arranging->to = weight->code_memory;
+    arranging->zeros = weight->zero_memory;
+    arranging->scales = weight->scale_memory;
+    if (arranging->abreast > 0) {
+        clear_behind(arranging, scale_size);
+    }
+    return GRAFT_OK;
+}
+
+int graft_coded_arrange(struct graft_coded_weight *weight, const char *path, struct graft_error *error) {
+    const struct graft_codec *codec = &weight->codec;
+    struct graft_coded *rows = &weight->rows;
+    const int64_t slots = 32 / rows->bits, abreast = rows->loops->abreast;
     struct arranging arranging = {
         .codec = codec,
-        .groups = groups,
-        .from = graft_weight_block(codec->codes, 0)->data,
-        .to = weight->code_memory,
-        .to_words = to_words,
+        .groups = rows->groups,
+        .to_words = (codec->columns + slots - 1) / slots,
         .to_bits = rows->bits,
-        .zeros = weight->zero_memory,
-        .scales = weight->scale_memory,
+        .abreast = abreast,
+        /* Vectors that begin at any row of the weight end there at the latest. */
+        .stored = abreast > 0 ? (codec->rows + abreast - 1) / abreast * abreast + abreast : codec->rows,
     };
+    int status = check_blocks(codec, path, error);
+    if (status == GRAFT_OK) {
+        status = make_room(weight, &arranging, path, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    arranging.from = graft_weight_block(codec->codes, 0)->data;
     if (codec->layout == GRAFT_CODED_COLUMN_WORDS) {
         graft_threads_get()->parallel_for((codec->rows + STRIP - 1) / STRIP, 1, arrange_columns, &arranging);
     } else {
         graft_threads_get()->parallel_for((codec->rows / NIBBLES + SQUARE - 1) / SQUARE, 1, arrange_rows, &arranging);
     }
-    set_weight(&weight->codes, &weight->blocks[0], GRAFT_DTYPE_I32, weight->code_memory, codec->rows, to_words);
-    set_weight(&weight->scales, &weight->blocks[1], scales->dtype, weight->scale_memory, codec->rows, groups);
-    rows->zeros = weight->zero_memory;
-    rows->row_bytes = to_words * 4;
+    set_weight(&weight->codes, &weight->blocks[0], GRAFT_DTYPE_I32, weight->code_memory, arranging.stored,
+               arranging.to_words);
+    set_weight(&weight->scales, &weight->blocks[1], graft_weight_block(codec->scales, 0)->dtype, weight->scale_memory,
+               abreast > 0 ? rows->groups : codec->rows, abreast > 0 ? arranging.stored : rows->groups);
+    rows->row_bytes = arranging.to_words * 4;
+    if (abreast > 0) {
+        join_zero_bytes(&arranging, rows);
+    } else {
+        rows->zeros = weight->zero_memory;
+    }
     return GRAFT_OK;
 }
 

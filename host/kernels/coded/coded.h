@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products with coded weights (graft/codec.h), whose codes are in rows.
+/* Products with coded weights (graft/codec.h), whose codes are in rows, or in rows that lie abreast (abreast.h).
  *
  * For few tokens (graft_call_is_small_batch) the codes are used directly, and each token is computed as if it were
  * alone. For many tokens, rows are multiplied as integers if that is faster than the host's other products (panels.h);
@@ -35,6 +35,7 @@ struct graft_coded {
     float divisor;                         /* the divisor of F8_E4M3 scales, in f32 */
     const int32_t *zeros;                  /* [ceil(stored rows * bits / 32), groups], words along rows; or NULL */
     const void *zero_numbers;              /* [stored rows, groups] zero points as floats instead; or NULL */
+    const unsigned char *zero_bytes;       /* of rows abreast, [groups, stored rows]: all of each; or NULL */
     const struct graft_weight *codes;      /* a row of bytes for each stored row */
     const struct graft_weight *scales;     /* [ceil(stored rows / block_rows), groups] */
     float factor;                          /* the factor of F8_E4M3 scales; 0: there is a divisor */
@@ -73,14 +74,19 @@ struct graft_coded_loops {
     const struct graft_coded_prepared *many;
     /* Like `many`, with inputs rounded to 8 bits, for weights that allow it (input_bits). */
     const struct graft_coded_prepared *bytes;
+    /* How many rows lie abreast (abreast.h); 0: each row lies in one piece. */
+    int64_t abreast;
 };
 
 /* [any] The loops of a kind of codes for this processor. */
 const struct graft_coded_loops *graft_coded_loops_of(int32_t kind, int32_t bits);
 
+/* [any] Those of unsigned codes of 4 bits that lie abreast. */
+const struct graft_coded_loops *graft_coded_loops_abreast(void);
+
 /* [any] Whether rows have zero points of their own. */
 static inline int graft_coded_has_zeros(const struct graft_coded *self) {
-    return self->zeros != NULL || self->zero_numbers != NULL;
+    return self->zeros != NULL || self->zero_numbers != NULL || self->zero_bytes != NULL;
 }
 
 /* [any] The block that has row `row` of a weight; `row` becomes the row's number within the block. */

@@ -532,29 +532,6 @@ GRAFT_ROW_INLINE void graft_row_integers_of(const struct graft_coded *self, cons
     }
 }
 
-/* [any] The type of format##_multiply_1, _2 and _4 below. */
-typedef void (*graft_row_integers_body)(const struct graft_coded *self, const char *inputs, int64_t first, int64_t n,
-                                        float *y);
-
-/* [any] Implements `multiply`: takes as many tokens at a time as can share what is read. */
-GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_coded *self, const int kind,
-                                             graft_row_integers_body one, graft_row_integers_body two,
-                                             graft_row_integers_body four, int64_t first, int64_t n, const void *inputs,
-                                             int64_t tokens, float *y) {
-    const int64_t out = self->y_stride, size = graft_row_integers_size(self, kind);
-    const char *from = (const char *)inputs;
-    int64_t t = 0;
-    for (; t + 4 <= tokens; t += 4) {
-        four(self, from + t * size, first, n, y + t * out);
-    }
-    for (; t + 2 <= tokens; t += 2) {
-        two(self, from + t * size, first, n, y + t * out);
-    }
-    if (t < tokens) {
-        one(self, from + t * size, first, n, y + t * out);
-    }
-}
-
 /* Defines the function for this number of tokens. With one function for all numbers, compilers keep sums on the
  * stack. */
 #define GRAFT_ROW_INTEGERS_SOME(format, kind, n_tokens)                                           \
@@ -564,14 +541,14 @@ GRAFT_ROW_INLINE void graft_row_integers_all(const struct graft_coded *self, con
     }
 
 /* Defines format##_prepared for a kind of codes. */
-#define GRAFT_ROW_INTEGERS(format, kind)                                                               \
-    GRAFT_ROW_INTEGERS_SOME(format, kind, 1)                                                           \
-    GRAFT_ROW_INTEGERS_SOME(format, kind, 2)                                                           \
-    GRAFT_ROW_INTEGERS_SOME(format, kind, 4)                                                           \
-    GRAFT_ROW_PREPARED_AS(format##_prepared, graft_row_integers_size(self, kind),                      \
-                          graft_row_integers_prepare(self, kind, x, inputs),                           \
-                          graft_row_integers_all(self, kind, format##_multiply_1, format##_multiply_2, \
-                                                 format##_multiply_4, first, n, inputs, tokens, y))
+#define GRAFT_ROW_INTEGERS(format, kind)                                                                      \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 1)                                                                  \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 2)                                                                  \
+    GRAFT_ROW_INTEGERS_SOME(format, kind, 4)                                                                  \
+    GRAFT_ROW_PREPARED_AS(format##_prepared, graft_row_integers_size(self, kind),                             \
+                          graft_row_integers_prepare(self, kind, x, inputs),                                  \
+                          graft_row_by_tokens(self, graft_row_integers_size(self, kind), format##_multiply_1, \
+                                              format##_multiply_2, format##_multiply_4, first, n, inputs, tokens, y))
 
 #endif
 

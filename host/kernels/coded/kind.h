@@ -16,11 +16,12 @@
         GRAFT_ISA_ALL_TABLES(graft_coded_##kind##_loops);
 #endif
 
-/* Defines a table of the functions from GRAFT_ROW_FUNCTIONS: `kind`_multiply and so on. */
-#define LOOPS_TABLE(kind)                                                                                             \
-    extern const struct graft_coded_loops GRAFT_ISA_ALL_NAME(graft_coded_##kind##_loops);                             \
-    const struct graft_coded_loops GRAFT_ISA_ALL_NAME(graft_coded_##kind##_loops) = {                                 \
-        GRAFT_ISA_TARGET, &kind##_prepared, kind##_multiply, kind##_widen, kind##_turn, &kind##_many, &kind##_bytes}; \
+/* Defines a table of the functions from GRAFT_ROW_FUNCTIONS: `kind`_multiply and so on. `abreast` is that field. */
+#define LOOPS_TABLE(kind, abreast)                                                        \
+    extern const struct graft_coded_loops GRAFT_ISA_ALL_NAME(graft_coded_##kind##_loops); \
+    const struct graft_coded_loops GRAFT_ISA_ALL_NAME(graft_coded_##kind##_loops) = {     \
+        GRAFT_ISA_TARGET, &kind##_prepared, kind##_multiply, kind##_widen,                \
+        kind##_turn,      &kind##_many,     &kind##_bytes,   abreast};                    \
     LOOPS_LIST(kind)
 
 /* Defines functions and table; `kind` is as in graft_row_..., `prepared` as in GRAFT_ROW_PREPARED_... */
@@ -28,6 +29,6 @@
     GRAFT_ROW_FUNCTIONS(kind, graft_row_##kind) \
     GRAFT_ROW_PREPARED(kind, prepared)          \
     GRAFT_ROW_MANY_KIND(kind, prepared)         \
-    LOOPS_TABLE(kind)
+    LOOPS_TABLE(kind, 0)
 
 #endif

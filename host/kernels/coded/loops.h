@@ -326,6 +326,36 @@ GRAFT_ROW_INLINE void graft_row_widen(const struct graft_coded *self, graft_row_
     }                                                                                                         \
     static const struct graft_coded_prepared name = {name##_size, name##_prepare, name##_multiply};
 
+/* [any] y of rows [first, first + n) for 1, 2 or 4 tokens, whose prepared inputs follow each other. */
+typedef void (*graft_row_some_tokens)(const struct graft_coded *self, const char *inputs, int64_t first, int64_t n,
+                                      float *y);
+
+/* Bytes of codes that stay in the second-level cache while tokens are multiplied with them, a few at a time. */
+enum { GRAFT_ROW_STAYS = 1 << 17 };
+
+/* [any] graft_coded_prepared.multiply: as many tokens at a time as share what is read, of so many rows that what is
+ * read for the first is still there for the last. `size`: bytes of a token's inputs. */
+GRAFT_ROW_INLINE void graft_row_by_tokens(const struct graft_coded *self, int64_t size, graft_row_some_tokens one,
+                                          graft_row_some_tokens two, graft_row_some_tokens four, int64_t first,
+                                          int64_t n, const void *inputs, int64_t tokens, float *y) {
+    const int64_t out = self->y_stride, most = GRAFT_ROW_STAYS / self->row_bytes / GRAFT_CODED_PANEL + 1;
+    const int64_t rows = tokens > 4 ? most * GRAFT_CODED_PANEL : n;
+    const char *from = (const char *)inputs;
+    for (int64_t r = 0; r < n; r += rows) {
+        const int64_t some = graft_coded_left(n, r, rows);
+        int64_t t = 0;
+        for (; t + 4 <= tokens; t += 4) {
+            four(self, from + t * size, first + r, some, y + t * out + r);
+        }
+        for (; t + 2 <= tokens; t += 2) {
+            two(self, from + t * size, first + r, some, y + t * out + r);
+        }
+        if (t < tokens) {
+            one(self, from + t * size, first + r, some, y + t * out + r);
+        }
+    }
+}
+
 /* Defines one that supports no weight. */
 #define GRAFT_CODED_UNPREPARED(name)                             \
     static int64_t name##_size(const struct graft_coded *self) { \

@@ -118,30 +118,30 @@ GRAFT_ROW_INLINE void graft_row_many_fill(const struct graft_coded *self, const 
 
 #endif
 
-/* Defines the graft_coded_prepared `name` for codes of a shape. */
-#define GRAFT_ROW_MANY(name, bits, is_signed, is_bytes, is_float)                                                \
-    static const struct graft_many_shape name##_shape = {bits, is_signed, is_bytes, is_float};                   \
-    GRAFT_ROW_PREPARED_AS(name, graft_many_size(name##_shape, graft_row_many_sizes(self, name##_shape)),         \
-                          graft_many_prepare(name##_shape, graft_row_many_sizes(self, name##_shape), x, inputs), \
-                          graft_many_multiply(self, name##_shape, graft_row_many_sizes(self, name##_shape),      \
-                                              graft_row_many_fill, first, n, inputs, tokens, y, self->y_stride))
+/* Defines the graft_coded_prepared `name` for codes of a shape, by a graft_many_fill. */
+#define GRAFT_ROW_MANY(name, fill, bits, is_signed, is_bytes, is_float)                                           \
+    static const struct graft_many_shape name##_shape = {bits, is_signed, is_bytes, is_float};                    \
+    GRAFT_ROW_PREPARED_AS(name, graft_many_size(name##_shape, graft_row_many_sizes(self, name##_shape)),          \
+                          graft_many_prepare(name##_shape, graft_row_many_sizes(self, name##_shape), x, inputs),  \
+                          graft_many_multiply(self, name##_shape, graft_row_many_sizes(self, name##_shape), fill, \
+                                              first, n, inputs, tokens, y, self->y_stride))
 
 /* Defines format##_many and format##_bytes for a kind of codes. */
-#define GRAFT_ROW_MANY_UINT4(format)                                           \
-    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, 4, 0, 0, 0)) \
-    GRAFT_MANY_BYTES_4(format##_bytes, GRAFT_ROW_MANY(format##_bytes, 4, 0, 1, 0))
-#define GRAFT_ROW_MANY_UINT8(format)                                           \
-    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, 8, 0, 0, 0)) \
-    GRAFT_MANY_BYTES_8(format##_bytes, GRAFT_ROW_MANY(format##_bytes, 8, 0, 1, 0))
-#define GRAFT_ROW_MANY_INT8(format)                                            \
-    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, 8, 1, 0, 0)) \
-    GRAFT_MANY_BYTES_8(format##_bytes, GRAFT_ROW_MANY(format##_bytes, 8, 1, 1, 0))
+#define GRAFT_ROW_MANY_UINT4(format)                                                                \
+    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, graft_row_many_fill, 4, 0, 0, 0)) \
+    GRAFT_MANY_BYTES_4(format##_bytes, GRAFT_ROW_MANY(format##_bytes, graft_row_many_fill, 4, 0, 1, 0))
+#define GRAFT_ROW_MANY_UINT8(format)                                                                \
+    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, graft_row_many_fill, 8, 0, 0, 0)) \
+    GRAFT_MANY_BYTES_8(format##_bytes, GRAFT_ROW_MANY(format##_bytes, graft_row_many_fill, 8, 0, 1, 0))
+#define GRAFT_ROW_MANY_INT8(format)                                                                 \
+    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, graft_row_many_fill, 8, 1, 0, 0)) \
+    GRAFT_MANY_BYTES_8(format##_bytes, GRAFT_ROW_MANY(format##_bytes, graft_row_many_fill, 8, 1, 1, 0))
 #define GRAFT_ROW_MANY_FLOAT8(format)     \
     GRAFT_CODED_UNPREPARED(format##_many) \
     GRAFT_CODED_UNPREPARED(format##_bytes)
-#define GRAFT_ROW_MANY_FLOAT4(format)                                          \
-    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, 4, 0, 0, 1)) \
-    GRAFT_MANY_BYTES_4(format##_bytes, GRAFT_ROW_MANY(format##_bytes, 4, 0, 1, 1))
+#define GRAFT_ROW_MANY_FLOAT4(format)                                                               \
+    GRAFT_MANY_PAIRS(format##_many, GRAFT_ROW_MANY(format##_many, graft_row_many_fill, 4, 0, 0, 1)) \
+    GRAFT_MANY_BYTES_4(format##_bytes, GRAFT_ROW_MANY(format##_bytes, graft_row_many_fill, 4, 0, 1, 1))
 #define GRAFT_ROW_MANY_KIND(format, kind) GRAFT_ROW_MANY_##kind(format)
 
 #endif

@@ -12,7 +12,7 @@
 #include "kernels/table.h"
 
 enum {
-    TILE = 16,          /* rows of few tokens that one thread multiplies at a time */
+    TILE = 16,          /* rows of few tokens that one thread multiplies at a time, unless rows lie abreast */
     GRAIN = 1 << 16,    /* bytes of codes below which another thread does not pay */
     WIDENED_ROWS = 1024 /* rows that are widened at once if they cannot be transposed in portions */
 };
@@ -331,7 +331,7 @@ static int64_t cut(const struct graft_product *product, struct run *runs) {
 }
 
 static int64_t grain_of(const struct run *run, int is_few) {
-    return is_few ? 1 + GRAIN / (TILE * run->rows.row_bytes) : 1;
+    return is_few ? 1 + GRAIN / (run->unit * run->rows.row_bytes) : 1;
 }
 
 /* Moves the runs that share a loop to the front of `runs`, and computes the others right away. */
@@ -347,7 +347,7 @@ static int multiply(const struct graft_call *call, struct run *runs, int64_t n, 
             status = multiply_many(call, &run, error);
             continue;
         }
-        run.unit = is_few ? TILE : GRAFT_CODED_PANEL;
+        run.unit = is_few && run.rows.loops->abreast == 0 ? TILE : GRAFT_CODED_PANEL;
         run.item = items;
         items += (run.n + run.unit - 1) / run.unit;
         grain = grain_of(&run, is_few) > grain ? grain_of(&run, is_few) : grain;

@@ -11,6 +11,7 @@
 enum { MAX_SIZE = INT32_MAX, TABLE_NUMBERS = 16 };
 
 extern const struct graft_coded_loops *const graft_coded_uint4[GRAFT_ISA_BUILDS];
+extern const struct graft_coded_loops *const graft_coded_uint4_abreast[GRAFT_ISA_BUILDS];
 extern const struct graft_coded_loops *const graft_coded_uint8[GRAFT_ISA_BUILDS];
 extern const struct graft_coded_loops *const graft_coded_int8[GRAFT_ISA_BUILDS];
 extern const struct graft_coded_loops *const graft_coded_float8[GRAFT_ISA_BUILDS];
@@ -33,6 +34,10 @@ const struct graft_coded_loops *graft_coded_loops_of(int32_t kind, int32_t bits)
     default:
         return NULL;
     }
+}
+
+const struct graft_coded_loops *graft_coded_loops_abreast(void) {
+    return graft_coded_uint4_abreast[graft_isa_choose(GRAFT_ISA_BUILDS)];
 }
 
 /* --- Checks --- */
@@ -336,6 +341,13 @@ static const int32_t *scattered_groups(const struct graft_codec *codec) {
     return group_of != NULL && (i < codec->columns || !is_whole) ? group_of : NULL;
 }
 
+/* Whether codes that are arranged anyway come to lie abreast, which all words have to be in one group for. */
+static int lies_abreast(const struct graft_coded *rows) {
+    enum { WORD = 8 }; /* columns */
+    return rows->bits == 4 && rows->group_of == NULL && rows->columns % WORD == 0 &&
+           (rows->groups == 1 || rows->group_size % WORD == 0);
+}
+
 static int fill(struct graft_coded_weight *weight, const char *path, struct graft_error *error) {
     const struct graft_codec *codec = &weight->codec;
     struct graft_coded *rows = &weight->rows;
@@ -360,6 +372,7 @@ static int fill(struct graft_coded_weight *weight, const char *path, struct graf
     if (codec->layout == GRAFT_CODED_ROWS || is_strips(codec)) {
         status = point_to_rows(weight, path, error);
     } else {
+        rows->loops = lies_abreast(rows) ? graft_coded_loops_abreast() : rows->loops;
         status = graft_coded_arrange(weight, path, error);
     }
     if (status != GRAFT_OK) {
