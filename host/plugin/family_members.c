@@ -25,6 +25,10 @@ void *graft_family_room(struct graft_family_file *file, const char *path, size_t
     return graft_transforms_read_keep(&file->blocks, room, path, error) == GRAFT_OK ? room : NULL;
 }
 
+void graft_family_copy(void *to, size_t size, const void *from, size_t stride) {
+    memcpy(to, from, stride < size ? stride : size);
+}
+
 /* Reads a member's value that is the name of a class. */
 static int read_class_name(const graft_json *value, const struct graft_place *place, const char *key, const char **name,
                            struct graft_error *error) {
@@ -312,7 +316,8 @@ int graft_family_read_fields(struct graft_family_file *file, const char *path, s
     }
     if (like != NULL && status == GRAFT_OK) {
         for (int32_t i = 0; i < like->n_fields; i++) {
-            *add_field(file, list, NULL) = *graft_family_field(like, i);
+            graft_family_copy(add_field(file, list, NULL), sizeof *list, graft_family_field(like, i),
+                              like->field_stride);
         }
     }
     return status;

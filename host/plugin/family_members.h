@@ -52,4 +52,8 @@ int graft_family_member(const struct graft_family_file *file, const char *path, 
 void *graft_family_room(struct graft_family_file *file, const char *path, size_t n, size_t size,
                         struct graft_error *error);
 
+/* Copies an element of a list of the family "like" into zeroed memory: as much of it as that family's `stride` and
+ * this host's `size` have in common. */
+void graft_family_copy(void *to, size_t size, const void *from, size_t stride);
+
 #endif

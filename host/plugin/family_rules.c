@@ -84,7 +84,9 @@ int graft_family_read_rules(struct graft_family_file *file, const char *path, st
     }
     if (like != NULL && status == GRAFT_OK) {
         for (int32_t i = 0; i < graft_family_n_field_rules(like); i++) {
-            *add(file, list) = *graft_field_rule_at(like->field_rules, like->field_rule_stride, i);
+            graft_family_copy(add(file, list), sizeof *list,
+                              graft_field_rule_at(like->field_rules, like->field_rule_stride, i),
+                              like->field_rule_stride);
         }
     }
     graft_free(names);

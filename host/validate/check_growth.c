@@ -46,16 +46,19 @@ static int check_bare(struct graft_validation *validation, struct graft_error *e
 static int check_twice(struct graft_validation *validation, struct graft_error *error) {
     const struct graft_plugin *first = NULL, *second = NULL;
     int status = graft_validation_enter(validation, graft_host_get(), &first, error);
-    struct graft_plugin before;
+    struct graft_plugin before, after;
     if (status == GRAFT_OK) {
         status = graft_plugin_validate_identity(validation->file, first, error);
     }
     if (status == GRAFT_OK) {
-        before = *first;
+        graft_struct_copy(&before, sizeof before, first);
         status = graft_validation_enter(validation, graft_host_get(), &second, error);
     }
-    if (status == GRAFT_OK && first == second && memcmp(&before, second, sizeof before) != 0) {
-        status = graft_validation_fault(validation, error, "a second call of the entry changes the descriptor");
+    if (status == GRAFT_OK && first == second) {
+        graft_struct_copy(&after, sizeof after, second);
+        if (memcmp(&before, &after, sizeof before) != 0) {
+            status = graft_validation_fault(validation, error, "a second call of the entry changes the descriptor");
+        }
     }
     return status;
 }

@@ -50,7 +50,8 @@ static int check_const(struct graft_validation *validation, struct graft_error *
     if (status != GRAFT_OK) {
         return status;
     }
-    struct graft_plugin before = *plugin;
+    struct graft_plugin before, after;
+    graft_struct_copy(&before, sizeof before, plugin);
     size_t bytes = (size_t)plugin->n_replacements * plugin->replacement_stride;
     char *list = graft_alloc(bytes, 1);
     if (list == NULL) {
@@ -59,7 +60,8 @@ static int check_const(struct graft_validation *validation, struct graft_error *
     memcpy(list, plugin->replacements != NULL ? (const char *)plugin->replacements : list, bytes);
     status = graft_validation_library(validation, NULL, 0, &library, error);
     const size_t same = status == GRAFT_OK ? count_same(list, plugin->replacements, bytes) : bytes;
-    if (status == GRAFT_OK && memcmp(&before, plugin, sizeof before) != 0) {
+    graft_struct_copy(&after, sizeof after, plugin);
+    if (status == GRAFT_OK && memcmp(&before, &after, sizeof before) != 0) {
         status = graft_validation_fault(validation, error, "init changes the descriptor");
     } else if (same < bytes) {
         status = graft_validation_fault(validation, error, "init changes the descriptor: replacements[%zu]",

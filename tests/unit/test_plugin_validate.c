@@ -48,7 +48,8 @@ static void calls_super_without_forward(struct fixture *f) {
 }
 
 static void larger_than_its_stride(struct fixture *f) {
-    f->replacement.struct_size = sizeof f->replacement + 8;
+    f->replacement.struct_size = 80;
+    f->plugin.replacement_stride = 72;
 }
 
 static void group_without_name(struct fixture *f) {

@@ -114,9 +114,57 @@ static int is_described(const struct family_known *known, const char *model_type
     return document != NULL && graft_json_get(document, "prefix") != NULL;
 }
 
-/* Tries a family as "like", with and without the guessed aliases; keeps it if its score is the best so far. */
+/* The value that the family "like" has for a field of the outcome that config.json lacks; NULL: none. */
+static const graft_json *find_default(const struct family_draft *draft, const struct family_known *known,
+                                      const struct family_outcome *outcome, size_t i, const char **field) {
+    *field = graft_json_string(graft_json_at(outcome->asked, i), NULL);
+    return strchr(*field, '.') == NULL && graft_json_get(draft->config, *field) == NULL &&
+                   family_edits_find(&draft->aliases, *field) == NULL
+               ? family_known_default(known, draft->like, *field)
+               : NULL;
+}
+
+/* Copies these values into the draft, since this model's may differ. */
+static int take_defaults(struct family_draft *draft, const struct family_known *known,
+                         const struct family_outcome *outcome, struct graft_error *error) {
+    draft->defaults = graft_json_new_object();
+    for (size_t i = 0; i < graft_json_size(outcome->asked); i++) {
+        const char *field;
+        const graft_json *value = find_default(draft, known, outcome, i, &field);
+        if (value != NULL && graft_json_set_take(draft->defaults, field, graft_json_copy(value)) != 0) {
+            return graft_fail_memory(error, "family");
+        }
+    }
+    return draft->defaults != NULL ? GRAFT_OK : graft_fail_memory(error, "family");
+}
+
+/* Scores how well a draft fits; lower is better. A value that only the family "like" has counts as much as a field of
+ * config.json that nobody uses. */
+static int64_t score(const struct family_draft *draft, const struct family_known *known,
+                     const struct family_outcome *outcome) {
+    const int64_t of_outcome = family_outcome_score(outcome);
+    int64_t assumed = 0;
+    for (size_t i = 0; of_outcome < INT64_MAX && i < graft_json_size(outcome->asked); i++) {
+        const char *field;
+        assumed += find_default(draft, known, outcome, i, &field) != NULL;
+    }
+    return of_outcome < INT64_MAX ? of_outcome + assumed : INT64_MAX;
+}
+
+/* How many families a family is like, directly or through others. */
+static int depth(const struct family_known *known, const char *model_type) {
+    int n = 0;
+    while ((model_type = graft_json_string(graft_json_get(graft_json_get(known->documents, model_type), "like"),
+                                           NULL)) != NULL) {
+        n++;
+    }
+    return n;
+}
+
+/* Tries a family as "like", with and without the guessed aliases; keeps it if its score is the best so far. Of
+ * equal scores, that of the family that is like fewer others wins: "llama" before the families that are like it. */
 static int try_like(struct family_draft *draft, const struct family_known *known, const char *like,
-                    struct family_outcome *best, struct graft_error *error) {
+                    struct family_outcome *best, int64_t *best_score, struct graft_error *error) {
     struct family_draft with = *draft;
     struct family_outcome outcome;
     int status = GRAFT_OK;
@@ -125,10 +173,12 @@ static int try_like(struct family_draft *draft, const struct family_known *known
     for (int has_aliases = draft->aliases.count > 0; has_aliases >= 0 && status == GRAFT_OK; has_aliases--) {
         with.aliases.count = has_aliases ? draft->aliases.count : 0;
         status = family_draft_try(&with, &outcome, error);
-        if (status == GRAFT_OK &&
-            (draft->like == NULL || family_outcome_score(&outcome) < family_outcome_score(best))) {
+        const int64_t with_score = status == GRAFT_OK ? score(&with, known, &outcome) : INT64_MAX;
+        if (status == GRAFT_OK && (draft->like == NULL || with_score < *best_score ||
+                                   (with_score == *best_score && depth(known, like) < depth(known, draft->like)))) {
             family_outcome_finish(best);
             *best = outcome;
+            *best_score = with_score;
             draft->like = with.like;
             draft->is_data = with.is_data;
             draft->without_aliases = !has_aliases;
@@ -144,6 +194,7 @@ static int find_like(struct family_draft *draft, const struct family_known *know
                      const struct graft_family_info *families, size_t n, struct family_outcome *outcome,
                      struct graft_error *error) {
     const char *wanted = draft->options->like;
+    int64_t best = INT64_MAX;
     int status = GRAFT_OK;
     if (wanted != NULL) {
         if (find_family(families, n, wanted) == NULL) {
@@ -151,33 +202,16 @@ static int find_like(struct family_draft *draft, const struct family_known *know
             graft_error_hint(error, "`list --families` names all model types");
             return GRAFT_ERROR_USAGE;
         }
-        return try_like(draft, known, wanted, outcome, error);
+        return try_like(draft, known, wanted, outcome, &best, error);
     }
     for (size_t i = 0; status == GRAFT_OK && i < n; i++) {
         const struct graft_family_info *info = graft_struct_at(families, i);
         graft_screen_count((int64_t)i, (int64_t)n, "model types");
         if (info->is_used && is_described(known, info->family->model_type)) {
-            status = try_like(draft, known, info->family->model_type, outcome, error);
+            status = try_like(draft, known, info->family->model_type, outcome, &best, error);
         }
     }
     return status;
-}
-
-/* Copies into the draft the defaults of the family "like" for fields that config.json lacks, since this model's may
- * differ. */
-static int take_defaults(struct family_draft *draft, const struct family_known *known,
-                         const struct family_outcome *outcome, struct graft_error *error) {
-    draft->defaults = graft_json_new_object();
-    for (size_t i = 0; i < graft_json_size(outcome->asked); i++) {
-        const char *field = graft_json_string(graft_json_at(outcome->asked, i), NULL);
-        const graft_json *value = family_known_default(known, draft->like, field);
-        if (value != NULL && strchr(field, '.') == NULL && graft_json_get(draft->config, field) == NULL &&
-            family_edits_find(&draft->aliases, field) == NULL &&
-            graft_json_set_take(draft->defaults, field, graft_json_copy(value)) != 0) {
-            return graft_fail_memory(error, "family");
-        }
-    }
-    return draft->defaults != NULL ? GRAFT_OK : graft_fail_memory(error, "family");
 }
 
 static int write_file(const struct family_draft *draft, const char *path, struct graft_error *error) {
