@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goldens cannot have: images made here by the encoders of the same libraries, and sizes at their bounds. */
+/* Cases that goldens do not cover: images encoded here with the same libraries, and sizes at their limits. */
 #include "image/decode.h"
 
 #include <setjmp.h>
@@ -69,7 +69,7 @@ static void test_interlaced(void **state) {
     graft_pixels_finish(&pixels);
 }
 
-/* The upper byte is kept, of grey and of colours alike. */
+/* 16-bit channels keep their upper byte, in grey and in colour. */
 static void test_sixteen_bits(void **state) {
     static struct bytes bytes;
     uint8_t rows[HEIGHT * WIDTH * 2];
@@ -87,7 +87,7 @@ static void test_sixteen_bits(void **state) {
     graft_pixels_finish(&pixels);
 }
 
-/* Every way of cutting a file short is an error that says something. */
+/* A file that is cut short anywhere is an error with a message. */
 static void test_truncated(void **state) {
     static struct bytes bytes;
     uint8_t rows[HEIGHT * WIDTH * 3] = {1, 2, 3};
@@ -111,7 +111,7 @@ static void test_bounds(void **state) {
     assert_non_null(strstr(error.message, "89478485 x 2 pixels"));
 }
 
-/* Both byte orders, the older doubled mark, and blocks that end early or lie about their entries. */
+/* Both byte orders, the older doubled marker, and blocks that end early or have wrong counts. */
 static void test_exif(void **state) {
     static const uint8_t little[] = "Exif\0\0Exif\0\0II\x2a\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0";
     static const uint8_t big[] = "MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0";
@@ -131,7 +131,7 @@ static void test_exif(void **state) {
     assert_int_equal(graft_xmp_orientation((const uint8_t *)element, 18), GRAFT_ORIENTATION_NONE);
 }
 
-/* The published processor's sizes, by the reference. */
+/* Sizes of the published processor, as the reference computes them. */
 static void test_smart_resize(void **state) {
     static const struct {
         int64_t in[2];
@@ -154,7 +154,7 @@ static void test_smart_resize(void **state) {
     assert_non_null(strstr(error.message, "at most 200 times the other"));
 }
 
-/* Sizes that Qwen3-VL's video processor gives frames, by the reference. */
+/* Frame sizes of Qwen3-VL's video processor, as the reference computes them. */
 static void test_counted_resize(void **state) {
     static const struct {
         int64_t in[3]; /* frames, height, width */

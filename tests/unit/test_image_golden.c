@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Images against what transformers' image processor makes of the same files, bit for bit. */
+/* Compares images with those that transformers' image processor makes of the same files, bit for bit. */
 #include "image/decode.h"
 #include "image/processor.h"
 
@@ -21,8 +21,7 @@
 static char *folder;
 static struct graft_safetensors *golden;
 
-/* Processors by what the names of their tensors, and of their config, begin with; of the first they begin with nothing.
- */
+/* Processors, and the prefix of the names of their tensors and of their config; the first has none. */
 static const char *const prefixes[] = {"", "clip_", "clip_pad_", "siglip_", "gemma3_", "glm4v_"};
 enum { N_PROCESSORS = sizeof prefixes / sizeof prefixes[0] };
 static struct graft_processor_config configs[N_PROCESSORS];
@@ -36,7 +35,7 @@ static int read_config(size_t i, struct graft_error *error) {
         status = graft_processor_config_read(&preprocessor->view, 0, &configs[i], error);
     }
     if (status == GRAFT_OK && configs[i].is_fixed) {
-        configs[i].patch_size = configs[i].merge_size = 2; /* as a model would say */
+        configs[i].patch_size = configs[i].merge_size = 2; /* as a model's config has it */
     }
     graft_model_file_free(preprocessor);
     return status;
@@ -62,7 +61,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* values [patches, 3, patch_size^2] are levels of the table [3, 256]. */
+/* Checks that values [patches, 3, patch_size^2] are entries of the table [3, 256]. */
 static void assert_levels(const struct graft_image *image, const struct graft_tensor_view *table,
                           const struct graft_tensor_view *levels, const char *name) {
     int64_t pixels = image->patch_dim / 3;
@@ -84,7 +83,7 @@ static const struct graft_tensor_view *find(const char *prefix, const char *name
     return graft_safetensors_find(golden, tensor);
 }
 
-/* The picture `name` by processor number `i`. */
+/* Processes the picture `name` with processor number `i`. */
 static void check_image(size_t i, const char *name) {
     struct graft_error error = graft_error_none();
     struct graft_pixels pixels;
@@ -104,7 +103,7 @@ static void check_image(size_t i, const char *name) {
     graft_free(file);
 }
 
-/* Every NAME.levels in the file. */
+/* Processes every NAME.levels of the file. */
 static void test_images(void **state) {
     int images = 0;
     (void)state;

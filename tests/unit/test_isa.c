@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which build of loops is taken, by what GRAFT_ISA says and by how many builds there are. */
+/* The build of loops that is chosen, by GRAFT_ISA and by the number of builds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "graft/isa.h"
 
-/* In the order of the builds. */
+/* The instruction sets in the order of the builds. */
 enum { SCALAR, AVX2, AVX512, AVX512_BF16, AVX2_VNNI, AVX512_VNNI, BUILDS };
 
 static int32_t choose(const char *wanted, int32_t n) {
@@ -23,7 +23,7 @@ static int32_t choose(const char *wanted, int32_t n) {
     return graft_isa_choose(n);
 }
 
-/* Whatever the processor runs. */
+/* Holds on every processor. */
 static void test_scalar(void **state) {
     (void)state;
     for (int32_t n = 1; n <= BUILDS; n++) {
@@ -34,7 +34,7 @@ static void test_scalar(void **state) {
     assert_int_equal(choose(NULL, 1), SCALAR);
 }
 
-/* Of one that runs all. */
+/* Holds on a processor that supports all instruction sets. */
 static void test_order(void **state) {
     static const struct {
         const char *wanted;

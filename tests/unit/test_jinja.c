@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The language of chat templates: single expressions as transformers evaluates them (tests/data/chat), what is marked
- * as the input's, where errors point, and what bounds a template. */
+/* The language of chat templates: single expressions as transformers evaluates them (tests/data/chat), which output is
+ * marked as the input's, places of errors, and limits of a template. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void assert_renders(const char *text, const char *json, const char *expec
     graft_jinja_output_free(&output);
 }
 
-/* The marks as a string: '.' for the template's bytes, '!' for the input's. */
+/* The marks as a string: '.' for bytes of the template, '!' for those of the input. */
 static void assert_marks(const char *text, const char *json, const char *expected_text, const char *expected_marks) {
     struct graft_error error = graft_error_none();
     struct graft_jinja_output output = {0};
@@ -86,7 +86,7 @@ static graft_json *read_expressions(void) {
     return document;
 }
 
-/* One recorded expression; what differs is printed. Returns whether it does. */
+/* Evaluates one recorded expression, and prints differences. Returns whether there are any. */
 static int differs(const graft_json *recorded, const graft_json *variables) {
     const char *expression = graft_json_string(graft_json_at(recorded, 0), NULL);
     const graft_json *expected = graft_json_at(recorded, 1);

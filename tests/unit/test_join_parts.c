@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A class around a module that another one joins: which of the parts it is told of, and when it is there at all. */
+/* A class that wraps a module which is joined from parts: which of the parts it is told of, and when it exists. */
 #include "fake_model.h"
 
 static const struct fake_structure nothing;
@@ -54,7 +54,7 @@ static const struct graft_class joining = {.struct_size = sizeof joining,
                                            .forward = "",
                                            GRAFT_CLASS_CONVERSIONS(conversions)};
 
-/* What the wrapper was told last. */
+/* The parts that the wrapper was told of last. */
 static struct {
     char path[32];
     int32_t n;
@@ -92,7 +92,7 @@ static const struct graft_class taking = WRAPPER(GRAFT_CLASS_TAKES_PARTS), other
 static const char *const adapted[] = {"adapter.*.x", NULL};
 static const struct graft_condition is_adapted = {sizeof is_adapted, GRAFT_CONDITION_TENSOR, NULL, adapted};
 
-/* An adapter has something for `k`. */
+/* An adapter changes `k`. */
 static const struct graft_tensor_view *tensor(const void *data, const char *path, const char *name) {
     static const struct graft_tensor_view view = {.name = "adapter.a.block.k.x"};
     (void)data;
@@ -189,7 +189,7 @@ static void assert_apart(void) {
     assert_int_equal(told.n, 1);
 }
 
-/* What the class has not asked for, or the host does not know, keeps the parts apart. */
+/* The parts are not joined if the class has not asked for something, or the host does not know it. */
 static void test_other(void **state) {
     (void)state;
     joined_outputs = 8;

@@ -102,8 +102,8 @@ static void assert_members(const graft_json *object, const char *keys) {
     }
 }
 
-/* In any order, whatever was asked for before: by another object, an object that grows, one of a document that is gone.
- */
+/* Members are found in any order, whatever was read before: from another object, a growing one, or a document that was
+ * freed. */
 static void test_members(void **state) {
     graft_json *first = parse("{\"z\": 0, \"a\": 1}"), *second = parse("{\"m\": 0, \"k\": 1, \"b\": 2}");
     const char *key;
@@ -127,7 +127,7 @@ static void test_members(void **state) {
     graft_json_free(second);
 }
 
-/* Numbers at and beyond the bounds of int64. */
+/* Numbers at the limits of int64 and beyond. */
 static void test_wide_integers(void **state) {
     (void)state;
     graft_json *document = parse("[9223372036854775807, -9223372036854775808, 9223372036854775808, "
@@ -146,7 +146,7 @@ static void test_wide_integers(void **state) {
     graft_json_free(document);
 }
 
-/* Each of these is what Python's json.loads gives; a number that JSON has not is an object with that one member. */
+/* Each value is what Python's json.loads returns; a number that JSON lacks becomes an object with that one member. */
 static void test_python(void **state) {
     static const char *const cases[][2] = {
         {"[0.0, Infinity, \"Infinity\"]", "[0.0, {\"__float__\": \"Infinity\"}, \"Infinity\"]"},
@@ -155,7 +155,7 @@ static void test_python(void **state) {
         {"NaN", "{\"__float__\": \"NaN\"}"},
         {"{\"a\": 1, \"b\": 2, \"a\": [3]}", "{\"a\": [3], \"b\": 2}"},
         {"{\"x\": {\"a\": 1, \"a\": NaN}}", "{\"x\": {\"a\": {\"__float__\": \"NaN\"}}}"},
-        /* Half a surrogate pair, a whole one, two halves in the wrong order, one at the end, and none behind a
+        /* Half a surrogate pair, a whole one, two halves in the wrong order, one at the end, and one without a
            backslash. */
         {"[\"a\\ud800b\", \"\\uD83d\\ude00\", \"\\udc00\\ud800\", \"\\ud800\\n\", \"\\\\ud800\"]",
          "[\"a\xEF\xBF\xBD"
@@ -171,7 +171,7 @@ static void test_python(void **state) {
     }
 }
 
-/* What people write for this program says each thing once. */
+/* Files that people write for this program may have each member only once. */
 static void test_strict(void **state) {
     static const char text[] = "{\"a\": 1,\n \"a\": 2}";
     graft_json *document = NULL;
@@ -233,7 +233,7 @@ static void test_depth(void **state) {
         }
         graft_json_free(document);
     }
-    /* Brackets inside a string are none. */
+    /* Brackets inside a string do not count. */
     memset(text, '[', sizeof text);
     memcpy(text, "\"\\\"", 3);
     memcpy(text + sizeof text - 2, "\"", 2);
@@ -372,7 +372,7 @@ static void test_copy(void **state) {
         if (graft_alloc_fail_at(0) > 0) {
             break;
         }
-        assert_null(copy); /* nothing is left out where memory runs out */
+        assert_null(copy); /* nothing is left out if memory runs out */
     }
     assert_true(graft_json_equal(document, copy));
     graft_json_free(graft_json_detach_path(document, "a"));
@@ -381,7 +381,7 @@ static void test_copy(void **state) {
     graft_json_free(copy);
 }
 
-/* Members by their paths; what is no member of an object stays. */
+/* Finds members by their paths; a path through something else than an object changes nothing. */
 static void test_detach_path(void **state) {
     static const char text[] = "{\"a\": 1, \"b\": {\"c\": [0, {\"d\": 2, \"e\": 3}]}}";
     static const char *const nowhere[] = {"x", "a.b", "b.c.0", "b.c.5.d", "b.c.d", "", ".", "b."};

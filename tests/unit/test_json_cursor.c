@@ -63,7 +63,7 @@ static void test_integers(void **state) {
     }
 }
 
-/* A string without escapes is read in place; another leaves the cursor where it was. */
+/* A string without escapes is read in place; for another the cursor does not move. */
 static void test_plain_strings(void **state) {
     struct graft_json_cursor cursor = cursor_of(" \"weight\" \"a\\u0062\"");
     const char *string;
@@ -84,7 +84,7 @@ static void test_plain_strings(void **state) {
     assert_int_equal(graft_json_cursor_is(&cursor, "17"), -1);
 }
 
-/* How many elements an array has, or -1. */
+/* The number of elements of an array, or -1. */
 static int count(const char *json) {
     struct graft_json_cursor cursor = cursor_of(json);
     int more = graft_json_cursor_take(&cursor, '[') ? 1 : -1;
@@ -108,7 +108,7 @@ static void test_elements(void **state) {
     assert_int_equal(count("{}"), -1);
 }
 
-/* A value ends where it ends, not at the white space behind it. */
+/* A value ends with its last character, without the white space behind it. */
 static void test_ends(void **state) {
     static const char *const values[] = {"12", "true", "\"a\\\"b\"", "{\"a\": 1 }", "[ 1 ]"};
     (void)state;

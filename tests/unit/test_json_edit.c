@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One member is set, and every other byte stays. */
+/* Sets one member, and leaves every other byte unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Attention, each of the implementations, against softmax in double: all masks and features, ragged batches, with and
+/* Compares each attention implementation with softmax in double: all masks and features, ragged batches, with and
  * without a cache. */
 #include "attention_fixture.h"
 
-/* Sinks of the heads in `shapes`: far below the scores, among them, far above them, and -inf: no sink at all. */
+/* Sinks of the heads in `shapes`: far below the scores, among them, far above them, and -inf, which means no sink. */
 static const float sinks[] = {-200.0f, 0.5f, 2.0f, 200.0f, -INFINITY, 1.0f};
 
 /* Slopes of ALiBi. They are powers of two, so that adding the bias costs no precision. */
@@ -109,7 +109,8 @@ static void test_with_cache(void **state) {
     check_with_cache(GRAFT_DTYPE_F32);
 }
 
-/* What the cache rounds is rounded already; queries and probabilities are where the processor multiplies pairs. */
+/* Numbers that the cache rounds are rounded already; queries and probabilities are rounded only if the processor
+ * multiplies pairs. */
 static void test_with_cache_of_bf16(void **state) {
     (void)state;
     int rounds = graft_cpu_isa() >= GRAFT_ISA_AVX512_BF16 && call.attention == &graft_attention_sdpa;
@@ -118,7 +119,7 @@ static void test_with_cache_of_bf16(void **state) {
     tolerance = 2e-6f;
 }
 
-/* Random additions, some of them -inf; the first query sees nothing at all and gets zeros. */
+/* Random additional scores, some of them -inf; the first query sees no key and gets zeros. */
 static void test_dense(void **state) {
     (void)state;
     enum { STRIDE = 210 };
@@ -143,7 +144,8 @@ static void test_dense(void **state) {
     }
 }
 
-/* What query `t` of sequence `s` gets from all keys of its source, which begins at row `first` of k and v. */
+/* The expected output of query `t` of sequence `s` over all keys of its source, which begins at row `first` of k and
+ * v. */
 static void check_source(const struct heads *heads, const struct batch *batch, int64_t t, int64_t source,
                          const float *k, const float *v) {
     const int64_t dim = heads->head_dim, group = heads->heads / heads->kv_heads;
@@ -168,8 +170,8 @@ static void check_source(const struct heads *heads, const struct batch *batch, i
     }
 }
 
-/* Cross attention: keys and values of a source text are given once, kept in the cache and read in later forwards, also
- * after the sequence is forked and rewound. Without a cache they are given with the one forward. */
+/* Cross attention: keys and values of a source text are passed once, kept in the cache and read in later forwards, also
+ * after the sequence is forked and rewound. Without a cache they are passed with the only forward. */
 static void test_sources(void **state) {
     (void)state;
     enum { LONG = 200, SHORT = 3 };
@@ -194,7 +196,7 @@ static void test_sources(void **state) {
         if (step == 0 || without_cache) {
             batch->batch.source_cu_seqlens = ends;
         }
-        if (step == 3) { /* the second is now in a slot of its own: a copy that was cut */
+        if (step == 3) { /* the second is in a slot of its own now: a copy that was cut */
             int64_t reached;
             assert_int_equal(graft_cache_fork(cache, 1, 2, NULL), GRAFT_OK);
             assert_int_equal(graft_cache_rewind(cache, 2, 1, &reached, NULL), GRAFT_OK);
@@ -256,8 +258,8 @@ static void test_threads(void **state) {
     }
 }
 
-/* Eager's weights are the probabilities: rows of what may be seen add up to 1, hidden keys are 0, and they make the
- * output. Another implementation is never asked for them. */
+/* Eager's weights are probabilities: rows over visible keys add up to 1, hidden keys are 0, and the output is their sum
+ * of values. Other implementations are never asked for weights. */
 static int take_weights(const struct graft_attention_implementation *self, const struct graft_call *forward_call,
                         const struct graft_attention_input *input, struct graft_error *error) {
     struct graft_attention_input changed = *input;
@@ -300,7 +302,7 @@ static void test_weights(void **state) {
     sequences_destroy(&sequences);
 }
 
-/* With sinks a query's weights lack what the sink takes. */
+/* With sinks the weights of a query lack the sink's share. */
 static void test_weights_with_sinks(void **state) {
     (void)state;
     const struct heads heads = {SHAPE(2, 1, 4, 4), .sinks = (const float[]){0.25f, -1.0f}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gated_linear: the bits of the products and the activation it stands for. */
+/* gated_linear has the bits of the separate products and the activation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct shape {
     int64_t tokens;
     int64_t hidden;
     int64_t intermediate;
-    int64_t first_block; /* rows of gate and up that lie apart from the others; 0: none do */
+    int64_t first_block; /* rows of gate and up that are apart from the others in memory; 0: none */
     graft_dtype dtype;
     int has_bias;
 };
@@ -51,7 +51,7 @@ static void weight_free(struct weight *weight) {
     }
 }
 
-/* One MLP: its weights, and room for what is between and behind them. */
+/* An MLP: its weights, and buffers for intermediate and final results. */
 struct mlp {
     struct weight gate, up, down, bias;
     float *x, *inner, *up_y, *y;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products of a few tokens in pairs of bf16 and in tiles: right, and each token's the same to the bit whichever are
- * with it. */
+/* Products of few tokens in pairs of bf16 and in tiles: correct, and with the same bits for a token whatever other
+ * tokens there are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 enum { MAX_ROWS = 41, TOKENS = 16 };
 
-/* A bf16 of 8 bits, so that f32 sums of their products are exact. */
+/* A bf16 with 8 significant bits, so that f32 sums of products are exact. */
 static uint16_t number(int64_t i) {
     float value = (float)((i * 7919 + i / 13) % 31 - 15) / 8.0f;
     uint32_t bits;
@@ -36,10 +36,10 @@ static float widened(uint16_t bits) {
 struct shape {
     int64_t rows;
     int64_t columns;
-    int64_t shift; /* numbers before the weight, which begins anywhere in a cache line */
+    int64_t shift; /* numbers before the weight, so that it may begin anywhere in a cache line */
 };
 
-/* Memory of exactly the numbers that may be read. */
+/* Memory with exactly the numbers that may be read. */
 static uint16_t *numbers(int64_t count, int64_t factor, int64_t offset) {
     uint16_t *all = malloc((size_t)count * sizeof *all);
     assert_non_null(all);
@@ -57,7 +57,7 @@ static float exact(const uint16_t *w, const uint16_t *x, int64_t columns) {
     return sum;
 }
 
-/* The product by whichever of the two takes so many tokens. */
+/* Runs the product that handles this number of tokens. */
 static void multiply(const struct graft_gemv *few) {
     static float row[2048];
     if (few->tokens <= GRAFT_GEMV_BY_ROWS) {
@@ -130,8 +130,7 @@ static void test_products(void **state) {
     }
 }
 
-/* Sums that are rounded do not depend on where a weight begins or which tokens are with one: each is the same to the
- * bit. */
+/* Rounded sums do not depend on the weight's address or on other tokens: each has the same bits. */
 static void test_rounding(void **state) {
     enum { ROWS = 29, COLUMNS = 1600 };
     static uint16_t w[32 + ROWS * COLUMNS], x[TOKENS * COLUMNS];
@@ -157,7 +156,7 @@ static void test_rounding(void **state) {
     }
 }
 
-/* Bytes that end where what may be read does. */
+/* Memory that ends with the last byte that may be read. */
 static uint16_t *packed_for(const struct graft_tiles *tiles, const struct graft_gemv *few, const float *x) {
     const int64_t columns = graft_round_up(few->columns, GRAFT_TILE_COLUMNS);
     uint16_t *out = aligned_alloc(64, (size_t)(GRAFT_TILE_TOKENS * columns) * sizeof *out);
@@ -176,7 +175,7 @@ struct by_tiles {
     const struct graft_tiles *many;
 };
 
-/* What a product of any number of tokens gives, to the bit: the first so many tokens of each are the same. */
+/* The first tokens have the same bits, whatever the number of tokens. */
 static void check_tiles(const struct by_tiles *tiles, const struct shape *shape) {
     static float y[TOKENS * MAX_ROWS], many[TOKENS * MAX_ROWS];
     float *x = malloc((size_t)(TOKENS * shape->columns) * sizeof *x);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each set of vector loops against the scalar ones, with sizes that leave remainders. */
+/* Compares each set of vector loops with the scalar ones, with sizes that leave remainders. */
 #include "kernels/loops.h"
 
 #include <float.h>
@@ -62,11 +62,11 @@ static void test_dot(void **state) {
             }
         }
         check_dot(reading, 33, 48, 40);
-        check_dot(reading, 9, 3000, 1); /* longer than what is fetched ahead */
+        check_dot(reading, 9, 3000, 1); /* longer than the distance of prefetching */
     }
 }
 
-/* [tokens, stride] as dot_split wants it. */
+/* Arranges [tokens, stride] for dot_split. */
 static float *split_of(int32_t reading, const float *x, int64_t x_stride, int64_t columns, int64_t tokens,
                        int64_t stride) {
     float *out = numbers_alloc(tokens * stride, 4);
@@ -90,7 +90,7 @@ static void check_dot_split(int64_t rows, int64_t columns, int64_t tokens) {
     loops->dot_split(w, w_stride, rows, columns, split, stride, tokens, y, y_stride);
     scalar->dot(GRAFT_READ_BF16, w, w_stride, rows, columns, x, x_stride, tokens, expected, y_stride, NULL);
     assert_int_equal(numbers_differ(y, expected, tokens * y_stride, 2e-5f, 1e-5f), -1);
-    for (int64_t r = 0; r < rows; r++) { /* alone, the same bits */
+    for (int64_t r = 0; r < rows; r++) { /* a token alone has the same bits */
         float one = 0.0f;
         int64_t t = r % tokens;
         loops->dot_split(w + r * w_stride, w_stride, 1, columns, split + t * stride, 1, 1, &one, 1);
@@ -103,7 +103,7 @@ static void check_dot_split(int64_t rows, int64_t columns, int64_t tokens) {
     numbers_free(split, 4);
 }
 
-/* Splitting moves numbers, and adds zeros; rounded, they are what `widen` rounds. */
+/* Splitting reorders numbers and adds zeros; rounded numbers are those of `widen`. */
 static void check_split(int64_t columns) {
     int64_t padded = (columns + GRAFT_SPLIT_COLUMNS - 1) / GRAFT_SPLIT_COLUMNS * GRAFT_SPLIT_COLUMNS;
     float *x = numbers_floats(columns);
@@ -132,10 +132,11 @@ static void test_dot_split(void **state) {
         }
     }
     check_dot_split(33, 48, 16);
-    check_dot_split(9, 3000, 1); /* longer than what is fetched ahead */
+    check_dot_split(9, 3000, 1); /* longer than the distance of prefetching */
 }
 
-/* Each sum comes near twice what is added in every round; a round adds to as many as it says. */
+/* Each sum approaches twice what every round adds; the result is the number of additions, as many in each round as
+ * there are sums. */
 static void test_multiply_add(void **state) {
     enum { ROUNDS = 64 };
     float sink = 0.25f;
@@ -208,7 +209,7 @@ static void test_pack(void **state) {
     }
 }
 
-/* To the bit: the order of the sums is part of the promise, so that an instruction's rounding is, too. */
+/* Compares to the bit, since the order of sums and an instruction's rounding are promised. */
 static void check_pairs(int64_t rows, int64_t columns, int64_t tokens, int32_t add) {
     int64_t y_stride = rows + 2;
     int64_t pairs = (columns + 1) / 2;
@@ -252,7 +253,7 @@ static void test_pairs(void **state) {
     check_pairs(loops->pack_rows, 1000, 40, 0);
 }
 
-/* Bits, since conversions are exact: a NaN may differ in its payload only. */
+/* Compares bits, since conversions are exact; only the payload of a NaN may differ. */
 static void check_same(float a, float b) {
     assert_true((isnan(a) && isnan(b)) || graft_bits_from_f32(a) == graft_bits_from_f32(b));
 }
@@ -367,7 +368,7 @@ static int32_t units_apart(float a, float b) {
     return apart < 0 ? -apart : apart;
 }
 
-/* Over all of the range, in steps of about 2^-13 of the number. */
+/* Covers the whole range in steps of about 2^-13 of the number. */
 static void test_exp(void **state) {
     (void)state;
     for (uint32_t bits = 0; bits < 0x7f900000u; bits += 1021) {
@@ -447,7 +448,7 @@ static void test_activations(void **state) {
     numbers_free(up, 4);
 }
 
-/* With a column of nothing but -inf, and one that gets its first visible number in the second portion. */
+/* Has a column of nothing but -inf, and one whose first visible number is in the second portion. */
 static void test_columns(void **state) {
     (void)state;
     enum { ROWS = 7, COLUMNS = 3 * GRAFT_LANES };
@@ -496,7 +497,7 @@ static void check_pair(int32_t reading, int64_t count, int has_odd) {
     numbers_free(expected, 4);
 }
 
-/* A number that was rounded to bf16, of which there was an error of 3e-6 before; denormals are zeros. */
+/* Compares a number that was rounded to bf16 from one with an error of 3e-6; denormals are zeros. */
 static void check_rounded(uint32_t bits, float wanted) {
     const float found = graft_f32_from_bf16((uint16_t)bits);
     if (!numbers_close(found, wanted, FLT_MIN, 1.0f / 256.0f + 4e-6f)) {
@@ -504,7 +505,7 @@ static void check_rounded(uint32_t bits, float wanted) {
     }
 }
 
-/* As columns_softmax does it, but for a few parts in a million of each number, rounded and paired. */
+/* Equals columns_softmax rounded and paired, up to a few parts in a million of each number. */
 static void check_columns_pairs(int64_t rows, int64_t columns) {
     int64_t width = loops->pack_rows;
     int64_t half = (rows + 1) / 2;

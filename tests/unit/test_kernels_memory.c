@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernels stand on: the processor's form, threads, scratch memory, the KV cache. */
+/* The base of the kernels: the processor's instruction set, threads, scratch memory, the KV cache. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -78,7 +78,7 @@ static void test_parallel(void **state) {
     assert_true(graft_threads_get()->count() >= 1);
 }
 
-/* How fast the machine is differs; that it has a speed and a name does not. */
+/* Measures the machine: it has a name and a speed, whatever they are. */
 static void test_limits(void **state) {
     const char *unit = NULL;
     char name[GRAFT_PROCESSOR_NAME] = "";
@@ -109,7 +109,7 @@ static void describe_cache(const char *folder, int processor, const char *shared
     folder_put(folder, name, size, strlen(size));
 }
 
-/* Four processors with two caches; one is switched off, and one says nothing of use. */
+/* Four processors with two caches; one is offline, and one lacks its size. */
 static void test_l3_cache(void **state) {
     char folder[64];
     (void)state;
@@ -176,11 +176,11 @@ static void test_scratch_without_memory(void **state) {
 
 enum { HEADS = 3, DIM = 5, ROW = HEADS * DIM };
 
-/* Values as wide as keys, values narrower than those, and such as are the beginnings of their keys. */
+/* Values as wide as keys, narrower values, and values that are the beginnings of their keys. */
 static const int64_t value_dims[] = {DIM, DIM - 2, DIM - 1};
 enum { WITHIN_KEYS = 2 }; /* the layer of the last */
 
-/* Token t's keys are t * 100, t * 100 + 1, ..; its values the negatives, where they are not the keys'. */
+/* Token t's keys are t * 100, t * 100 + 1, ..; its values the negatives, unless they are the keys'. */
 static int append(struct graft_kv_cache *cache, int32_t layer, int32_t slot, int64_t position, int64_t tokens,
                   struct graft_kv_view *view, struct graft_error *error) {
     float *keys = calloc((size_t)tokens * (ROW + 2), sizeof *keys);
@@ -253,7 +253,7 @@ static void test_kv_cache(void **state) {
     graft_kv_cache_destroy(NULL);
 }
 
-/* A copy is apart from what it was made of, and takes the place of what the slot held. */
+/* A copy is independent of its source, and replaces the content of its slot. */
 static void test_kv_cache_copy(void **state) {
     (void)state;
     struct graft_kv_cache *cache = graft_kv_cache_create(3, GRAFT_DTYPE_F32);

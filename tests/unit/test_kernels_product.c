@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linear: against sums in double, and the promises about bits that the program's comparisons rest on. */
+/* linear: compared with sums in double, and the promises about bits that the program's comparisons depend on. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static struct graft_weight block_alone(const struct matrix *matrix, int32_t i) {
     return weight;
 }
 
-/* The block that holds a row, which becomes a row of it. */
+/* The block that contains a row, and the row's index in it. */
 static const struct graft_row_block *block_of(const struct graft_weight *weight, int64_t *row) {
     const struct graft_row_block *block = weight->blocks;
     for (; *row >= block->rows; block++) {
@@ -126,7 +126,7 @@ static void check_values(const struct graft_product *product) {
     }
 }
 
-/* Blocks of every type, a bias in two blocks, strides, a slice; nothing outside of y is touched. */
+/* Blocks of every type, a bias in two blocks, strides, a slice; nothing outside of y is written. */
 static void check_shape(int64_t columns, int64_t tokens, int64_t rows, int64_t first_row) {
     const graft_dtype dtypes[] = {GRAFT_DTYPE_BF16, GRAFT_DTYPE_F32, GRAFT_DTYPE_F16};
     const graft_dtype bias_dtypes[] = {GRAFT_DTYPE_F16, GRAFT_DTYPE_BF16};
@@ -184,7 +184,7 @@ static void check_equal(const float *a, int64_t a_stride, const float *b, int64_
     }
 }
 
-/* One product over several blocks, slices of it, and a product for each block are the same bits. */
+/* One product over several blocks, slices of it, and a product for each block have the same bits. */
 static void check_blocks(graft_dtype dtype, int64_t tokens, int64_t columns) {
     const graft_dtype dtypes[] = {dtype, dtype, dtype};
     const int64_t rows[] = {96, 33, 130};
@@ -228,7 +228,7 @@ static void test_blocks(void **state) {
     }
 }
 
-/* Three products in one call, with strides, and each alone, without: the same bits. */
+/* Three products in one call, with strides, have the bits of each alone, without strides. */
 static void check_company(graft_dtype dtype, int64_t tokens) {
     enum { COLUMNS = 260, ROWS = 70, STRIDE = 3 * ROWS + 1 };
     struct matrix *matrices[3];
@@ -301,8 +301,7 @@ static void test_threads(void **state) {
     }
 }
 
-/* Each of some tokens, with as many others as there may be, as one of many: how many they are is the whole forward's.
- */
+/* Each of a few tokens has the bits that it has among many, if the whole forward has many. */
 static void check_among(graft_dtype dtype, int64_t rows, int64_t columns) {
     enum { TOKENS = 50 };
     static const int64_t counts[] = {1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 40};
@@ -355,7 +354,7 @@ static void test_not_finite(void **state) {
     }
 }
 
-/* Of a stack of weights the biases are a matrix: any shape does. */
+/* The biases of a stack of weights are a matrix of any shape. */
 static void test_bias_shape(void **state) {
     (void)state;
     const graft_dtype dtypes[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels that work row by row or number by number, through the table that plugins see. */
+/* The kernels that process rows or numbers one by one, called through the table that plugins see. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,8 @@ static void test_rms_norm(void **state) {
     }
 }
 
-/* Weight and bias of two types; numbers whose mean is far from 0, where a variance by sums of squares would be lost. */
+/* Weight and bias of two types; numbers with a mean far from 0, for which a variance by sums of squares would lose
+ * precision. */
 static void test_layer_norm(void **state) {
     (void)state;
     static const int64_t columns[] = {1, 3, 17, 64, 1000};
@@ -130,7 +131,7 @@ static void test_layer_norm(void **state) {
                 double normed = ((double)x[t * stride + j] - sum / (double)n) / sqrt(squares / (double)n + 1e-3);
                 double expected = normed * (double)numbers_at(GRAFT_DTYPE_BF16, scales, j) +
                                   (double)numbers_at(GRAFT_DTYPE_F16, shifts, j);
-                /* Of three numbers near 100 the mean may be off by 1.4e-5 in f32, which is divided by sqrt(1e-3). */
+                /* The mean of three numbers near 100 may differ by 1.4e-5 in f32, which is divided by sqrt(1e-3). */
                 assert_true(numbers_close(y[t * n + j], (float)expected, 4.5e-4f, 1e-5f));
             }
         }
@@ -155,7 +156,7 @@ static void test_layer_norm(void **state) {
     }
 }
 
-/* The first WIDTH of DIM numbers of a head; halves, then neighbours. */
+/* Rotates the first WIDTH of a head's DIM numbers: halves, then neighbours. */
 static void test_rope(void **state) {
     (void)state;
     enum { TOKENS = 5, HEADS = 3, WIDTH = 12, HALF = WIDTH / 2, DIM = 17, STRIDE = HEADS * DIM + 7 };

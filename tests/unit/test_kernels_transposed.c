@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft_linear_transposed: the bits of `linear` with the rows that a source would make, in every layout. */
+/* graft_linear_transposed has the bits of `linear` with the rows that a source would produce, in every layout. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 static struct graft_scratch *scratch;
 static struct graft_call call;
 
-/* A weight of one block, and the portions that a product wants of it. */
+/* A weight of one block, and the portions that a product asks for. */
 struct source {
     struct graft_weight weight;
     struct graft_row_block block;

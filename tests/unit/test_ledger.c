@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a JSON document counts as asked for, and what rules say of the rest. */
+/* Which fields of a JSON document count as read, and what rules say about the others. */
 #include "config/ledger.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ static void test_elements(void **state) {
     assert_int_equal(view.integer(view.data, "list.1"), 2);
     assert_int_equal(view.integer(view.data, "groups.1.bits"), 8);
     assert_string_equal(view.string(view.data, "groups.0.targets.1"), "b");
-    assert_int_equal(view.integer(view.data, "#8.bits"), 2); /* whose name no path can say */
+    assert_int_equal(view.integer(view.data, "#8.bits"), 2); /* a name that paths cannot contain */
     assert_asked("list groups.1.bits groups.0.targets layers.0.bits");
 }
 
@@ -99,7 +99,7 @@ static void test_fields(void **state) {
     graft_text_free(&fields);
 }
 
-/* More names than the first table has room for, and one longer than any field may be. */
+/* More names than the first table has room for, and one longer than the limit. */
 static void test_many(void **state) {
     char path[2 * GRAFT_MAX_FIELD];
     (void)state;
@@ -168,7 +168,7 @@ static void test_rules(void **state) {
     }
 }
 
-/* A rule whose values nobody can read would let everything through. */
+/* A rule with unreadable values would accept everything. */
 static void test_usual_rules(void **state) {
     static const char *const files[] = {"config.json", "generation_config.json", "preprocessor_config.json",
                                         "tokenizer_config.json", "config.json beside generation_config.json"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library as a program uses it: public headers and nothing else. */
+/* Uses the library as a program does, with public headers only. */
 #include "graft/host/graft.h"
 #include "graft/host/process.h"
 
@@ -56,7 +56,7 @@ static struct graft_model *load_model(const char *name) {
     return model;
 }
 
-/* What a generation told. */
+/* The events of a generation. */
 struct told {
     int32_t ids[2][MOST_TOKENS];
     size_t count[2];
@@ -90,7 +90,7 @@ static int32_t largest(const float *row, int64_t count) {
     return best;
 }
 
-/* Each greedy token is the largest logit behind the tokens before it, in a batch as alone. */
+/* Each greedy token has the largest logit after the tokens before it, in a batch as alone. */
 static void test_generate(void **state) {
     struct told told = {0};
     struct graft_generation generation = {.struct_size = sizeof generation};
@@ -136,7 +136,7 @@ static void test_limits(void **state) {
     graft_model_free(model);
 }
 
-/* What comes with a token: the logits that the model gave, whatever was done to them to choose it, and its end. */
+/* A token comes with the model's logits, before processors changed them, and with the reason for its end. */
 struct tokens {
     int64_t vocab_size;
     int32_t ids[MOST_TOKENS];
@@ -198,7 +198,7 @@ static void test_tokens(void **state) {
     graft_model_free(model);
 }
 
-/* What a sink was told. */
+/* The events that a sink received. */
 struct progress {
     int64_t calls;
     int64_t done;
@@ -213,7 +213,7 @@ static void keep_progress(void *data, int32_t what, int64_t done, int64_t total)
     *progress = (struct progress){progress->calls + 1, done, total};
 }
 
-/* Of prompts each forward tells how far they have been read. */
+/* Each forward reports how far prompts have been read. */
 static void test_progress(void **state) {
     enum { TOKENS = 100 };
     struct progress progress[3] = {{0}};
@@ -307,7 +307,7 @@ static void test_classes(void **state) {
     graft_model_free(model);
 }
 
-/* A class of the program's own: calls the original, and counts. */
+/* A class of the program, which calls the original and counts. */
 static int calls;
 
 static int counting_forward(void *self, const struct graft_call *call, const struct graft_mlp_args *args,
@@ -347,7 +347,7 @@ static void test_own_replacement(void **state) {
     graft_model_free(after);
 }
 
-/* What a program registers is looked at as closely as a plugin. */
+/* Classes that a program registers are checked like those of plugins. */
 static void test_bad_replacement(void **state) {
     static const struct graft_class empty = {
         .struct_size = sizeof empty, .name = "Empty", .interface_id = GRAFT_INTERFACE_MLP};
@@ -370,7 +370,7 @@ static int has_note(const struct graft_model *model, const char *words) {
     return 0;
 }
 
-/* A note where a plugin has nothing to do; none is loaded a second time, or while a model is open. */
+/* A plugin that has nothing to do gets a note; plugins are not loaded twice, nor while a model is open. */
 static void test_plugins(void **state) {
     const char *directory = getenv("GRAFT_PLUGINS");
     (void)state;
@@ -396,7 +396,7 @@ static int load_one(const char *name, const char *allow) {
     return graft_library_load_plugins(library, directories, 1, &options, &error);
 }
 
-/* Folder after folder: what is there stays, orders go on, and a load that fails adds nothing. */
+/* Loads folder after folder: plugins stay, their order continues, and a load that fails adds nothing. */
 static void test_more_plugins(void **state) {
     (void)state;
     assert_int_equal(load_one("fused_qkv", "fused_qkv"), GRAFT_OK);
@@ -417,7 +417,7 @@ static void test_more_plugins(void **state) {
     graft_model_free(llama);
 }
 
-/* Prompts of a later version of the headers, with fields that this one does not know; and elements that are none. */
+/* Prompts of a later version of the headers, with fields unknown here; and invalid elements. */
 static void test_strides(void **state) {
     struct later {
         struct graft_prompt prompt;
@@ -448,7 +448,7 @@ static void test_strides(void **state) {
     graft_model_free(model);
 }
 
-/* What a program chooses of plugins' options; a wrong choice loads nothing. */
+/* Options that a program chooses for plugins; after a wrong choice nothing is loaded. */
 static void test_plugin_options(void **state) {
     static const char *const wrong[] = {"compressed_tensors.activation_bits=9"};
     static const char *const right[] = {"compressed_tensors.activation_bits=8"};
@@ -472,7 +472,7 @@ static void test_plugin_options(void **state) {
     assert_string_equal(plugin->options[0], "8");
 }
 
-/* A directory without plugins leaves the library usable, one that is not there too. */
+/* The library stays usable after a directory without plugins, and after one that does not exist. */
 static void test_no_plugins(void **state) {
     const char *absent = "/no/such/directory";
     (void)state;

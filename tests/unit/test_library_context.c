@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two libraries in one process: threads, log lines, progress and trials of each are its own, or the process's. */
+/* Two libraries in one process have threads, log lines, progress and trials of their own, or share the process's. */
 #include "library_fixture.h"
 
 #include "graft/log.h"
@@ -8,7 +8,7 @@
 
 enum { ITEMS = 64, TOKENS = 40 };
 
-/* What the last forward saw. */
+/* The context that the last forward saw. */
 static int32_t seen_threads;
 
 static void log_one(void *data, int64_t begin, int64_t end) {
@@ -57,7 +57,7 @@ static int take(void *data, size_t sequence, int32_t id, int last, struct graft_
     return GRAFT_OK;
 }
 
-/* A library whose models talk, with one of them. */
+/* A library whose models log lines, and one of its models. */
 struct talker {
     struct graft_library *library;
     struct graft_model *model;
@@ -119,7 +119,7 @@ static void test_threads(void **state) {
     finish(&second);
 }
 
-/* Lines of helping threads, too. */
+/* Lines of helping threads also reach the right library. */
 static void test_log(void **state) {
     const struct talker first = make(), second = make();
     int of_process = 0, of_first = 0;
@@ -167,7 +167,7 @@ static void test_progress(void **state) {
     finish(&second);
 }
 
-/* A program that is not there shows who starts it. */
+/* The error about a missing trial program shows which library starts it. */
 static void test_trials(void **state) {
     static const char nowhere[] = "/nowhere/graft";
     struct graft_library *first = new_library(), *second = new_library();

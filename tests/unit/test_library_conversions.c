@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The conversions that classes own, as the lists of their names: what they are, and lists in their place. */
+/* The conversions of classes, as the lists of their names: their content, and lists that replace them. */
 #include "graft/host/registry.h"
 #include "library_fixture.h"
 
@@ -36,7 +36,7 @@ static void load_experts(void) {
     check(graft_library_load_plugins(library, &directory, 1, &options, &error));
 }
 
-/* The logits of a golden model; a status when it cannot be loaded. */
+/* The logits of a golden model; a status if it cannot be loaded. */
 static int run(const char *name, const struct graft_load_patch *patch, float logits[MAX_LOGITS]) {
     static const int32_t ids[TOKENS] = {5, 7, 11, 13};
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
@@ -66,8 +66,8 @@ static size_t count_of(const char *name) {
     return n;
 }
 
-/* What classes own, registered in their place, leads to the same model; nothing in their place does not; and without a
- * list they hold again. */
+/* Registering a class's own conversions as its list gives the same model; registering an empty list does not; without a
+ * list the class's own apply again. */
 static void same_as_list(const char *model, const char *name) {
     static float own[MAX_LOGITS], listed[MAX_LOGITS];
     struct graft_weight_transform *list = NULL;
@@ -115,8 +115,8 @@ static void test_built_in(void **state) {
     assert_int_equal(graft_library_unregister_conversions(library, NULL, NULL), GRAFT_ERROR_USAGE);
 }
 
-/* A plugin's class, by its own name and as part of the types whose experts it replaces. What classes that it keeps to
- * itself rename stays theirs: Mixtral's w1 to w3. */
+/* A plugin's class has a list by its own name, and contributes to the types whose experts it replaces. Renamings of
+ * private classes stay private: Mixtral's w1 to w3. */
 static void test_plugin(void **state) {
     (void)state;
     size_t own = count_of("mixtral");
@@ -129,7 +129,7 @@ static void test_plugin(void **state) {
     assert_int_equal(count_of("mixtral"), own);
 }
 
-/* What is brought for one load converts for itself. */
+/* A class of a load's patch uses its own conversions. */
 static void test_patch(void **state) {
     static float own[MAX_LOGITS], patched[MAX_LOGITS];
     struct graft_patch *patches = NULL;
@@ -148,7 +148,7 @@ static void test_patch(void **state) {
     graft_patches_free(patches);
 }
 
-/* Modules are looked for below the one that a registered list is for; a patch has none. */
+/* Modules are searched below the one that a registered list is for; a patch has none. */
 static void test_scope_class(void **state) {
     struct graft_weight_transform *list = NULL;
     size_t n = 0;

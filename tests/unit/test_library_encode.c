@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's calls for encoders: what they refuse, and each allocation failing in turn. */
+/* The library's calls for encoders: invalid calls, and each allocation failing in turn. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -98,7 +98,7 @@ static void test_other_task(void **state) {
     close_case(&opened);
 }
 
-/* Texts of a later version of the headers, with fields that this one does not know. */
+/* Texts of a later version of the headers, with fields unknown here. */
 static void test_strides(void **state) {
     (void)state;
     struct later {
@@ -165,7 +165,7 @@ static void test_bad_input(void **state) {
     close_case(&opened);
 }
 
-/* A model without its weights has the tree, and does not run. */
+/* A model without weights has a tree, but does not run. */
 static void test_without_weights(void **state) {
     (void)state;
     char path[512];
@@ -180,7 +180,7 @@ static void test_without_weights(void **state) {
     close_case(&opened);
 }
 
-/* Everything that is done with an encoder; frees all of it whatever happens. */
+/* Makes every call of an encoder; frees everything, also after failures. */
 static int use(const char *name, struct graft_error *error) {
     char path[512];
     float hidden[TOKENS * HIDDEN], vector[2 * HIDDEN];
@@ -206,7 +206,7 @@ static int use(const char *name, struct graft_error *error) {
     return status;
 }
 
-/* A copy of a golden's file in `folder`, under another name, with `old` (NULL: nothing) become `new`. */
+/* Copies a golden's file into `folder` under another name, with `old` (NULL: nothing) replaced by `new`. */
 static void copy_changed(const char *folder, const char *golden, const char *name, const char *as, const char *old,
                          const char *new) {
     char *text = NULL, *path = graft_format("%s/%s/%s", getenv("GRAFT_TEST_GOLDENS"), golden, name);
@@ -236,7 +236,7 @@ static void logits_of(struct graft_library *library, const char *directory, floa
     graft_model_free(model);
 }
 
-/* A checkpoint with both heads that BERT was trained with does what one with the first alone does. */
+/* A checkpoint with both heads that BERT was trained with gives the same as one with the first alone. */
 static void test_pretraining(void **state) {
     static const char index[] = "{\"metadata\": {}, \"weight_map\": {\"cls.predictions.bias\": \"./1.safetensors\", "
                                 "\"cls.seq_relationship.bias\": \"./2.safetensors\"}}";

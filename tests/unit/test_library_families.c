@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Models of a type that a plugin brings: how config.json is read, what is built, and what is said where that fails. */
+/* Models of a type that a plugin adds: how config.json is read, what is built, and messages of failures. */
 #include "base/alloc.h"
 #include "folder.h"
 #include "graft/attention.h"
@@ -17,7 +17,7 @@ static struct graft_library *library;
 static struct graft_model *model;
 static struct graft_error error;
 
-/* --- A llama with the field names of gpt2, and one whose root says too little --- */
+/* --- A llama with the field names of gpt2, and one whose root declares too little --- */
 
 static const struct graft_architecture renamed_architectures[] = {{"RenamedForCausalLM", "LlamaForCausalLM"},
                                                                   {"RenamedModel", "LlamaModel"}};
@@ -33,7 +33,7 @@ static const struct graft_config_field renamed_fields[] = {
     {.name = "mlp_bias", .alias = "use_bias", .flags = GRAFT_FIELD_RENAMED},
 };
 
-/* Frequencies of another rope type than others have, where config.json says nothing of any. */
+/* Frequencies of a rope type that differs from the default, if config.json names none. */
 static const struct graft_architecture turned_architectures[] = {{"TurnedForCausalLM", "LlamaForCausalLM"}};
 static const struct graft_config_field transposed_fields[] = {
     {.name = "rope_parameters", .kind = GRAFT_FIELD_OBJECT},
@@ -79,7 +79,7 @@ static int describe_base_and_norm(const struct graft_class *self, const struct g
                                            : status;
 }
 
-/* Gives LlamaModel one argument, of a name and a kind that config.json chooses. */
+/* Passes LlamaModel one argument, whose name and kind config.json chooses. */
 static int describe_with_argument(const struct graft_class *self, const struct graft_config *config,
                                   const struct graft_args *args, const struct graft_sink *sink,
                                   struct graft_error *failure) {
@@ -192,7 +192,7 @@ static const struct graft_family families[] = {
     },
 };
 
-/* The class of the second family's root is the plugin's own affair. */
+/* The root of the second family is a class of the plugin itself. */
 static const struct graft_plugin plugin = {
     GRAFT_PLUGIN_HEADER,
     .id = "families",
@@ -225,7 +225,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* Opens a model from its config alone. */
+/* Opens a model without weights. */
 static int open_model(const char *config) {
     const struct graft_model_options options = {.struct_size = sizeof options, .without_weights = 1};
     graft_model_free(model);
@@ -284,7 +284,7 @@ static void test_aliases_and_defaults(void **state) {
     assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp.act_fn"), "ReLU");
 }
 
-/* The name of the classes goes first, then the aliases in their order, then the default. */
+/* The classes' name of a field comes first, then aliases in their order, then the default. */
 static void test_order_of_aliases(void **state) {
     (void)state;
     opened("{\"model_type\": \"renamed\", \"d_model\": 8}");
@@ -299,7 +299,7 @@ static void test_order_of_aliases(void **state) {
     assert_string_equal(graft_model_class_at(model, "model.layers.0.mlp.act_fn"), "SiLUActivation");
 }
 
-/* Errors have the words of the file. */
+/* Errors use the file's field names. */
 static void test_faults_of_aliases(void **state) {
     (void)state;
     refused("{\"model_type\": \"renamed\", \"n_embd\": \"16\"}", GRAFT_ERROR_MODEL,
@@ -311,7 +311,7 @@ static void test_faults_of_aliases(void **state) {
             "layer_norm_epsilon: expected a number, got null");
 }
 
-/* Then the file's own use of the name is none of the classes' business. */
+/* Then classes do not read the file's own field of that name. */
 static void test_renamed_field(void **state) {
     (void)state;
     opened("{\"model_type\": \"renamed\", \"mlp_bias\": true}");
@@ -365,7 +365,7 @@ static void test_listed(void **state) {
     graft_families_free(list);
 }
 
-/* What the host reads of a descriptor before it takes it. */
+/* Faults of a descriptor that the host finds before it registers it. */
 static void test_refused_descriptors(void **state) {
     static const char *const patterns[] = {"(", NULL};
     struct graft_family bad = families[0];
@@ -436,7 +436,7 @@ static void test_refused_descriptors(void **state) {
     "\"num_hidden_layers\": 1, \"hidden_size\": 8, \"intermediate_size\": 8, \"num_attention_heads\": 2, " \
     "\"vocab_size\": 9"
 
-/* A default that is an object stands for the whole of it: where the file has one, its fields have no defaults. */
+/* A default that is an object is used as a whole: if the file has the object, its fields have no defaults. */
 static void test_default_objects(void **state) {
     static const char bad_default[] = "rope_parameters.factor: expected more than 0, got -2";
     (void)state;
@@ -447,7 +447,7 @@ static void test_default_objects(void **state) {
     opened("{\"model_type\": \"turned\", \"rope_parameters\": {\"rope_theta\": 5.0}, " SMALL "}");
 }
 
-/* What the host's descriptions name is the derived class, and what the family lists. */
+/* The names in the host's descriptions mean the derived classes that the family lists. */
 static void test_derived(void **state) {
     (void)state;
     opened("{\"model_type\": \"derived\", " SMALL "}");
@@ -463,8 +463,8 @@ static void test_derived(void **state) {
     assert_null(module_at("model.layers.0")->plugin);
 }
 
-/* A class names what it means itself: here the host's norm, for which LayerNorm stands in inherited descriptions only.
- */
+/* A name in a class's own description means what it says: here the host's norm, which LayerNorm replaces in inherited
+ * descriptions only. */
 static void test_described_beside_the_base(void **state) {
     (void)state;
     opened("{\"model_type\": \"derived\", \"norm_width\": 4, " SMALL "}");
@@ -472,7 +472,7 @@ static void test_described_beside_the_base(void **state) {
     assert_int_equal(parameter("model.layers.0.self_attn.q_norm.weight")->shape[0], 4);
 }
 
-/* What a class converts, and a model type with such a class, is what its base does. */
+/* A class's conversions, and those of a model type with the class, are its base's. */
 static void test_inherited_conversions(void **state) {
     static const char *const names[] = {"SparseExperts", "sparse"};
     struct graft_weight_transform *transforms = NULL;
@@ -494,7 +494,8 @@ static const struct graft_arg *argument(const char *path, const char *name, int3
     return graft_args_find(module_at(path)->arguments, name, kind);
 }
 
-/* They are arguments of the module, as are those that its parent gives; a model hands some down to its layers. */
+/* Arguments that a class passes to its base are arguments of the module, like those from its parent; a model passes
+ * some to its layers. */
 static void test_arguments_for_the_base(void **state) {
     (void)state;
     opened("{\"model_type\": \"derived\", " SMALL "}");
@@ -552,7 +553,7 @@ static void test_bad_bases(void **state) {
     }
 }
 
-/* Every allocation fails in turn while a model of a plugin's family is opened, then not. */
+/* Every allocation fails in turn while a model of a plugin's family is opened; then opening succeeds. */
 static void test_out_of_memory(void **state) {
     (void)state;
     for (long i = 1, failed = 1; failed; i++) {

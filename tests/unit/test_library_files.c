@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files by way of the library's calls: which ones of a directory are opened, by what is in them, and which numbers can
- * be written to one. */
+/* Files and the library's calls: which files of a directory are opened, chosen by their content, and which numbers can
+ * be written to a file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "graft/host/graft.h"
 #include "graft/host/observe.h"
 
-/* What is wanted, and what was asked for. */
+/* The wanted files, and the calls that asked for them. */
 struct choice {
     const char *only; /* a part of the file's name; NULL: all */
     int status;       /* for each file */
@@ -81,7 +81,7 @@ static void test_ended(void **state) {
     graft_library_free(library);
 }
 
-/* Numbers of a program that cannot be those of an array are refused before any of them is used, and no file comes. */
+/* Numbers that cannot be those of an array are refused before any of them is used, and no file is written. */
 static void test_recorded(void **state) {
     static const float numbers[24] = {1};
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fusion families through the public calls: one that the program brings itself, asked for by an option. */
+/* Fusion families by public calls: one that the program registers, requested by an option. */
 #define _XOPEN_SOURCE 700 /* for mkdtemp */
 #include "library_fixture.h"
 
@@ -8,7 +8,7 @@
 #include "graft/fusion.h"
 #include "graft/host/model.h"
 
-/* Takes the gate of the first layer; what it builds calls the Linear beside it. */
+/* Fuses the gate of the first layer; the fused class calls the Linear that it replaces. */
 static int is_fusable(const struct graft_fusion_family *self, const struct graft_module_info *module,
                       const struct graft_config *options, struct graft_fusion_verdict *verdict,
                       struct graft_error *error) {
@@ -111,8 +111,8 @@ static long size_of(const char *path) {
     return stat(path, &status) == 0 ? (long)status.st_size : -1;
 }
 
-/* A fusion registered for a model type: models are fused without asking, by the list and by the class alike, and what
- * is saved is the convolution. */
+/* A fusion registered for a model type: models are fused without a request, by the list and by the class, and saving
+ * gives the convolution. */
 static void test_registered(void **state) {
     char model_path[512], plugins[512], output[600], folder[] = "/tmp/graft-fusion-XXXXXX";
     const char *directories[] = {plugins};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors in memory in the place of files: read where they lie, under a checkpoint's names or the parameters' own. */
+/* Tensors in memory instead of files: used in place, under a checkpoint's names or the parameters' own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +103,7 @@ static void test_read_where_they_lie(void **state) {
     graft_model_free(model);
 }
 
-/* Where there is not one for each parameter, the model can be looked at as one without weights can. */
+/* If a parameter has no tensor, the model can be inspected, like a model without weights. */
 static void test_some(void **state) {
     const size_t all = n_tensors;
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Structured output through the library's calls: vocabularies, grammars that are found again, and a model's text. */
+/* Structured output by library calls: vocabularies, grammars that are reused, and a model's text. */
 #include <math.h>
 
 #include "library_fixture.h"
@@ -50,7 +50,7 @@ static void test_found_again(void **state) {
     assert_int_equal(graft_grammar_fits(second, "{\"a\":\"xyz\",\"b\":null}", 20), 1);
     assert_int_equal(graft_grammar_fits(second, "{\"a\":\"wxyz\",\"b\":null}", 21), 0);
     assert_int_equal(graft_grammar_fits(other, "aaa", 3), 1);
-    /* Those that are in use stay, however many others come and go. */
+    /* Grammars in use stay, however many others are made and dropped. */
     for (int i = 1; i < 100; i++) {
         char *text = graft_format("root ::= \"%d\"", i);
         const struct graft_grammar_text more = text_of(GRAFT_GRAMMAR_GBNF, text);
@@ -134,7 +134,7 @@ static void generate(struct graft_model *model, const struct graft_tokenizer *to
     graft_vocabulary_free(vocabulary);
 }
 
-/* A model of random weights generates text that fits the grammar: greedily, by chance, with beams and with guesses. */
+/* A model of random weights generates text that fits the grammar: greedily, sampled, with beams and with guesses. */
 static void test_model(void **state) {
     (void)state;
     struct graft_library *library = new_library();
@@ -160,8 +160,8 @@ static void test_model(void **state) {
     graft_library_free(library);
 }
 
-/* A logits processor that a program registers as "json_schema" runs in the place of the host's own, and gets the schema
- * as its setting, unread: this one need not be valid. */
+/* A logits processor that a program registers as "json_schema" replaces the host's own, and gets the schema as its
+ * setting, unchecked: here it is invalid. */
 static int create_told(const struct graft_logits_sequence *sequence, void **state, struct graft_error *error) {
     *state = NULL;
     return strcmp(sequence->setting, "{\"words\": \"no draft has\"}") == 0

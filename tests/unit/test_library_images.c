@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's calls for images and videos: files and pixels in memory, what a model says of them, and memory that
- * runs out. */
+/* The library's calls for images and videos: files and pixels in memory, the model's properties, and memory that runs
+ * out. */
 #define _XOPEN_SOURCE 700 /* for folder.h */
 #include "graft/host/graft.h"
 
@@ -125,7 +125,7 @@ static void test_video(void **state) {
     graft_free(frames);
 }
 
-/* The placeholders of a prompt become as many tokens as their images take. */
+/* Placeholders of a prompt become as many tokens as their images have. */
 static void test_placing(void **state) {
     static const int32_t given[] = {1, 383, 2, 384, 383, 383, 3};
     static const int32_t wanted[] = {1, 383, 383, 2, 384, 384, 383, 383, 3};
@@ -151,7 +151,7 @@ static void test_placing(void **state) {
     graft_model_free(model);
 }
 
-/* Tokens that nothing is given for are an error of every call that reads a prompt. */
+/* Image tokens without an image are an error of every call that reads a prompt. */
 static void test_places_without_images(void **state) {
     static const int32_t tokens[] = {383, 384};
     static const char *const messages[] = {"prompt 1 has image tokens (383), but no image to go with them",
@@ -207,8 +207,8 @@ static void test_text_model(void **state) {
     graft_model_free(model);
 }
 
-/* What a model that has the frames of a video one by one makes of it: the ids of a text with the times of the frames,
- * in which each placeholder is repeated once for each token of a frame. */
+/* How a model that gets a video's frames one by one expands it: the ids of a text with the frames' times, in which each
+ * placeholder is repeated once for each token of a frame. */
 struct frames_case {
     const char *model;
     const char *tokens[2]; /* around a frame */
@@ -217,7 +217,7 @@ struct frames_case {
     int takes_image_tokens;
 };
 
-/* A folder with the demo's tokenizer, in which the tokens around images are called `tokens`. */
+/* A folder with the demo's tokenizer, whose tokens around images are called `tokens`. */
 static void write_tokenizer(const char *folder, const char *const tokens[2]) {
     static const char *const own[2] = {"<|vision_start|>", "<|vision_end|>"};
     struct graft_error error = graft_error_none();
@@ -310,9 +310,9 @@ static struct graft_ids ids_of(const struct graft_tokenizer *tokenizer, const ch
     return ids;
 }
 
-/* What processors put around images: line breaks that join those of the text, tokens that begin and end an image; or
- * the first token of the text behind the images, and a line break at its end. In texts 60, 61 and 62 are what the
- * models' configs call tokens of images, and are written as three special tokens of the tokenizer. */
+/* What processors add around images: line breaks that join those of the text, tokens that begin and end an image, or
+ * the first token of the text after the images, and a line break at the end. In texts, 60, 61 and 62 stand for the
+ * image tokens of the models' configs, which are written as three special tokens of the tokenizer. */
 static void test_prompts(void **state) {
 #define FOUR "<|quad_start|><|quad_start|><|quad_start|><|quad_start|>"
     static const struct {
@@ -364,7 +364,7 @@ static void test_prompts(void **state) {
     graft_free(words);
 }
 
-/* Each allocation fails in turn: an error, and nothing is left behind (the sanitizers' build looks). */
+/* Each allocation fails in turn: an error, and nothing leaks (checked in the build with sanitizers). */
 static void test_memory(void **state) {
     struct graft_model *model = open_model("tiny-qwen2-vl");
     char *folder = graft_path_join(getenv("GRAFT_TEST_DATA"), "goldens/images");

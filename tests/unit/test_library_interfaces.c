@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An interface of plugins' own: "acme.gate/1", which no host knows. A plugin's MLP has a child of it, and others
- * replace that child. */
+/* An interface of plugins: "acme.gate/1", which the host does not know. A plugin's MLP has a child with it, and other
+ * plugins replace that child. */
 #include "library_fixture.h"
 
 #include "graft/describe.h"
@@ -20,7 +20,7 @@ struct gate_args {
     float *y; /* [tokens, hidden] */
 };
 
-/* --- The plugin `gated`: an MLP that calls the original, and a gate behind it --- */
+/* --- The plugin `gated`: an MLP that calls the original, and then a gate --- */
 
 struct gated_mlp {
     const struct graft_module *super;
@@ -207,7 +207,7 @@ static void test_own_interface(void **state) {
     graft_model_free(model);
 }
 
-/* Another plugin's class of the same interface takes the child's place, and may call it. */
+/* Another plugin's class of the same interface replaces the child, and may call it. */
 static void test_replaced(void **state) {
     static float plain[MAX_LOGITS], shut[MAX_LOGITS];
     (void)state;
@@ -243,7 +243,7 @@ static void test_not_for_a_class_of_the_host(void **state) {
             "graft.mlp/1");
 }
 
-/* What a class does not know is refused before it is called. */
+/* Calls with features that a class does not support are refused. */
 static void test_features(void **state) {
     static float logits[MAX_LOGITS];
     struct graft_model *model;
@@ -279,7 +279,7 @@ static void test_checked(void **state) {
             "classes[0].forward.forward: expected a function, got NULL");
 }
 
-/* The host does not know what such a module is called with: it watches the others. */
+/* The host does not know the arguments of the module's calls, so it observes only the others. */
 static void test_not_watched(void **state) {
     static float plain[MAX_LOGITS], watched[MAX_LOGITS];
     const struct graft_module_spec chain[] = {{.struct_size = sizeof chain[0], .path = "model.layers.*.mlp.gate"},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Model-wide lists of transforms by calls: what is registered, for whom it holds, and that saving leads back. */
+/* Model-wide lists of transforms by calls: registered lists, the models that they apply to, and saving in the original
+ * layout. */
 #include "graft/host/model.h"
 #include "patched_llama.h"
 
@@ -100,7 +101,8 @@ static void test_refused(void **state) {
     graft_library_free(library);
 }
 
-/* The class's list goes before the type's; either leads from other names to the same model, and saving leads back. */
+/* The class's list comes before the type's; each leads from other names to the same model, and saving restores these
+ * names. */
 static void test_names(void **state) {
     static float golden[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY],
         logits[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY];
@@ -138,7 +140,7 @@ static void test_names(void **state) {
     folder_remove(folder);
 }
 
-/* A list of a module's class holds below it only. */
+/* A list of a module's class applies below the module only. */
 static void test_scope(void **state) {
     static const char *const q[] = {"^query\\."}, *const q_proj[] = {"q_proj."};
     const struct graft_weight_transform rename = RENAME(q, q_proj);
@@ -167,7 +169,7 @@ static void test_scope(void **state) {
     folder_remove(folder);
 }
 
-/* --- With a plugin that asks for tensors, for which names are gone through before the model is planned --- */
+/* --- With a plugin whose conditions ask for tensors, so names are transformed before the model is planned --- */
 
 static const char *const absent[] = {"qweight", NULL};
 static const struct graft_condition asks = {sizeof asks, GRAFT_CONDITION_TENSOR, NULL, absent};
@@ -194,7 +196,7 @@ static const char *unexpected(const struct graft_model *model) {
     return plan->unexpected[0];
 }
 
-/* What nobody has registered, names of old checkpoints. */
+/* If nothing is registered, names of old checkpoints are renamed. */
 static void test_old_names(void **state) {
     char folder[64];
     (void)state;
@@ -214,7 +216,7 @@ static void test_old_names(void **state) {
     folder_remove(folder);
 }
 
-/* Lists and a load's patch that are for names of the checkpoint, and such as are not. */
+/* Lists and a load's patch, some for the checkpoint's names and some not. */
 static void test_asked(void **state) {
     static float golden[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY],
         logits[PATCHED_LLAMA_TOKENS * PATCHED_LLAMA_VOCABULARY];

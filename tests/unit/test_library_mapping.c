@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What plugins bring is in the mapping with what calls register: listed, taken out, overwritten, and in one order. */
+/* Elements of plugins are in the mapping together with those of calls: listed, removed, overwritten, and in one
+ * order. */
 #include "graft/experts.h"
 #include "library_fixture.h"
 
@@ -35,7 +36,7 @@ static void load_experts(void) {
     check(graft_library_load_plugins(library, &directory, 1, &options, &error));
 }
 
-/* The class at a path of a golden model that is opened anew. */
+/* The class at a path of a golden model, which is opened again. */
 static const char *class_in(const char *name, const struct graft_load_patch *patch, const char *path) {
     const struct graft_model_options options = {.struct_size = sizeof options, .patch = patch};
     char directory[512];
@@ -88,7 +89,7 @@ static void test_listed(void **state) {
     graft_patches_free(patches);
 }
 
-/* Taken out by its key, and put back: the class still is its plugin's, so its private children are found. */
+/* Removed by its key and put back: the class still belongs to its plugin, so its private children are found. */
 static void test_unregistered(void **state) {
     struct graft_patch *patches = NULL;
     size_t n = 0;
@@ -165,8 +166,8 @@ static const struct graft_class plugins_mlp = SUPER_CLASS("PluginsMLP", GRAFT_IN
 static const struct graft_replacement by_name[] = {REPLACEMENT(GRAFT_KEY_NAME, "LlamaMLP", &plugins_mlp)};
 static struct graft_plugin plugin;
 
-/* The patch of a load before calls, calls before plugins; the kind of key decides within one of them only. Classes that
- * call super have the next ones behind them. */
+/* A load's patch comes before calls, calls before plugins; only within one of them the kind of key decides. Classes
+ * that call super are followed by the next ones. */
 static void test_one_rule(void **state) {
     const struct graft_patch element = {.struct_size = sizeof element, .key = "MLP", .replacement = &second_mlp};
     const struct graft_load_patch patch = {.struct_size = sizeof patch, .classes = &element, .n_classes = 1};
@@ -187,8 +188,8 @@ static void test_one_rule(void **state) {
     assert_string_equal(mlp_class(NULL), "FirstMLP");
 }
 
-/* A patch with a module path replaces only the modules at that path; the others get what is registered under the same
- * key. */
+/* A patch with a module path replaces only the module at that path; others get the class that is registered with the
+ * same key. */
 static void test_patch_of_a_path(void **state) {
     const struct graft_patch element = {
         .struct_size = sizeof element, .key = "LlamaMLP", .replacement = &second_mlp, .module_path = "layers\\.1\\."};
@@ -199,7 +200,7 @@ static void test_patch_of_a_path(void **state) {
     assert_string_equal(graft_model_class_at(model, "model.layers.1.mlp"), "SecondMLP");
 }
 
-/* Scopes hold what plugins bring as well. */
+/* Scopes also hold the elements of plugins. */
 static void test_scopes(void **state) {
     struct graft_scope *scope = NULL;
     const struct graft_class *cls = NULL;
@@ -214,7 +215,7 @@ static void test_scopes(void **state) {
     assert_string_equal(cls->name, "MixtralExperts");
 }
 
-/* What works only together does nothing once a member is gone. */
+/* A group does nothing once one of its members is removed. */
 static void test_group(void **state) {
     static struct graft_replacement pair[] = {
         REPLACEMENT(GRAFT_KEY_NAME, "LlamaMLP", &plugins_mlp),
@@ -230,7 +231,7 @@ static void test_group(void **state) {
     assert_true(has_note("paired: group pair is left out: some of its replacements are no longer registered"));
 }
 
-/* One key for several model types goes as one. */
+/* One key for several model types is removed as one. */
 static void test_shared_key(void **state) {
     static const char *const llama[] = {"llama", NULL}, *const mistral[] = {"mistral", NULL};
     static struct graft_replacement two[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening, loading, running, comparing and saving a model in which each allocation fails in turn ends with an error,
- * frees what it took, and leaves the next time fine. With the address sanitizer it finds leaks as well. */
+/* Opens, loads, runs, compares and saves a model while each allocation fails in turn: the result is an error,
+ * everything is freed, and the next attempt succeeds. The address sanitizer also finds leaks. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include "kernels/parallel.h"
 #include "memory_folder.h"
 
-static char folder[64]; /* for what is saved */
+static char folder[64]; /* folder for saved models */
 
 static int ignore(void *data, size_t sequence, int32_t id, int last, struct graft_error *error) {
     (void)data, (void)sequence, (void)id, (void)last, (void)error;
@@ -28,13 +28,13 @@ static int ignore(void *data, size_t sequence, int32_t id, int last, struct graf
 static const int32_t ids[] = {3, 1, 4};
 static const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = 3};
 
-/* All that are built; and those for the models here, as what opening takes grows with each. */
+/* All built plugins; and those for the models of this test, since the number of allocations grows with each. */
 static const char *all;
 static char paths[4][512];
 static const char *const needed[] = {paths[0], paths[1]};
 static const char *const formats[] = {paths[2], paths[3]};
 
-/* A model's directory, the plugins for it, and what is done with the model when it is loaded. */
+/* A model's directory, its plugins, and what to do with the loaded model. */
 struct use {
     const char *directory;
     const char *const *plugins;
@@ -69,7 +69,7 @@ static int generate(const struct use *use, struct graft_library *library, struct
     return status == GRAFT_OK ? generate_with_fields(model, &generation, error) : status;
 }
 
-/* What `verify` does. */
+/* The calls of `verify`. */
 static int verify(const struct use *use, struct graft_library *library, struct graft_model *model,
                   struct graft_error *error) {
     static const struct graft_model_options plain = {.struct_size = sizeof plain, .without_replacements = 1};
@@ -117,7 +117,7 @@ static int do_nothing(const struct use *use, struct graft_library *library, stru
     return GRAFT_OK;
 }
 
-/* What is tried: the library's part of a program, or the model's; both free what they took whatever happens. */
+/* What to try: a program's use of a library, or of a model; both free everything, also after failures. */
 typedef int attempt(const struct use *use, struct graft_error *error);
 
 static int make_library(const struct use *use, struct graft_library **library, struct graft_error *error) {
@@ -151,8 +151,8 @@ struct tally {
     long tried, survived;
 };
 
-/* Lets each fail from the `first` on; returns how many there are. A status of 0 with a failure in it is fine where it
- * was not needed, as PCRE2's memory for JIT code. */
+/* Lets each allocation from the `first` on fail; returns how many there are. Success despite a failure is allowed if
+ * the memory was optional, like PCRE2's for JIT code. */
 static long fail_each(attempt *run, const struct use *use, long first, struct tally *tally) {
     for (long n = first;; n = first + next_failing(n - first), tally->tried++) {
         struct graft_error error = graft_error_none();
@@ -175,10 +175,10 @@ static void fail_each_of_library(struct use use) {
     assert_in_range(fail_each(run_library, &use, 1, &tally), use.n_plugins > 0 ? 400 : 200, 100000);
 }
 
-/* Which allocations are the first to fail: those before were tried by another test. */
+/* The number of the first allocation to fail: those before were tried by another test. */
 enum begin { FROM_OPENING, FROM_USE };
 
-/* The model has a library that stays: whatever was left behind in it by one failure is there for the next. */
+/* The library stays while the model's allocations fail: whatever one failure leaves behind affects the next. */
 static void fail_each_of(const char *name, struct use use, enum begin begin) {
     struct graft_error error = graft_error_none();
     struct tally tally = {0, 0};
@@ -196,7 +196,8 @@ static void fail_each_of(const char *name, struct use use, enum begin begin) {
     }
     assert_in_range(fail_each(run_model, &use, first, &tally), 1000, 100000);
     graft_library_free(use.library);
-    if (tally.survived * 6 > tally.tried + 16) { /* JIT code of patterns; a sample of few hits more */
+    if (tally.survived * 6 >
+        tally.tried + 16) { /* failed allocations of JIT code do no harm; a small sample may have more of them */
         fail_msg("%ld of %ld failures went unseen", tally.survived, tally.tried);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patches for one load: by a description and by a file, side by side in threads, without a trace in the library, and
+/* Patches for one load: by a description and by a file, in several threads at once, without changing the library, and
  * with every allocation failing in turn. */
 #include <pthread.h>
 
@@ -23,7 +23,7 @@ static int save_to(struct graft_model *model, const char *output, int runtime, s
     return graft_model_save(model, output, &options, error);
 }
 
-/* Another layout, and back from it without any patch: the same file. */
+/* Saving in another layout, and back without a patch, gives the same file. */
 static void test_layout(void **state) {
     struct graft_model_options options = {.struct_size = sizeof options};
     struct graft_error error = graft_error_none();
@@ -158,7 +158,7 @@ static void test_bad_files(void **state) {
     folder_remove(folder);
 }
 
-/* One way to use the library; whatever happens, nothing of it is left. */
+/* Uses the library once, and frees everything, also after failures. */
 typedef int (*use_function)(void *data, struct graft_error *error);
 
 static void fail_each(use_function use, void *data) {

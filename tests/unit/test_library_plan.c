@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an embedder is told: modules, parameters, plugins, classes and implementations, by public calls alone. */
+/* The information that an embedder gets: modules, parameters, plugins, classes and implementations, by public calls
+ * alone. */
 #include "base/json.h"
 #include "graft/host/registry.h"
 #include "library_fixture.h"
@@ -231,7 +232,7 @@ static void plugins_are_told_with_what_they_bring(void **state) {
     assert_int_equal(graft_library_load_plugin(library, plugin->file, NULL, &error), GRAFT_ERROR_PLUGIN);
 }
 
-/* A plugin that is only looked at replaces nothing. */
+/* A plugin that is only inspected replaces nothing. */
 static void a_plugin_can_be_inspected(void **state) {
     (void)state;
     load_plugin("fused_qkv", 1);
@@ -289,7 +290,7 @@ static void implementations_are_told(void **state) {
     graft_model_free(model);
 }
 
-/* The page is a whole one, with the document in it. */
+/* The HTML page is complete, and contains the document. */
 static void a_plan_is_shown_as_a_page(void **state) {
     struct graft_text page = {0};
     (void)state;
@@ -304,7 +305,7 @@ static void a_plan_is_shown_as_a_page(void **state) {
     graft_model_free(model);
 }
 
-/* The document tells what the structs do, on one line or laid out. */
+/* The document says the same as the structs, on one line or indented. */
 static void a_plan_is_told_as_json(void **state) {
     struct graft_text line = {0}, laid_out = {0};
     graft_json *document = NULL, *same = NULL;

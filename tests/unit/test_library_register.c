@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plugin can bring, a program can by calls: a whole plugin in memory, and implementations one by one. */
+/* A program can register everything that a plugin has: a whole plugin in memory, and implementations one by one. */
 #include "../../plugins/sequential_experts/sequential_experts.c"
 #include "graft/attention.h"
 #include "graft/attention_implementation.h"
@@ -51,7 +51,7 @@ static void refused(int status, int expected, const char *source, const char *me
     error = graft_error_none();
 }
 
-/* Opens a golden model of the build, and loads it. */
+/* Opens and loads a golden model. */
 static struct graft_model *open_golden(const char *name, struct graft_model_options *options) {
     struct graft_model *model = NULL;
     char path[512];
@@ -64,7 +64,7 @@ static struct graft_model *open_golden(const char *name, struct graft_model_opti
     return model;
 }
 
-/* The same, and runs it: its logits are in `logits`. */
+/* Opens, loads and runs it; its logits are in `logits`. */
 static struct graft_model *run(const char *name, struct graft_model_options *options, float logits[MAX_LOGITS]) {
     static const int32_t ids[TOKENS] = {5, 7, 11, 13};
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
@@ -88,7 +88,7 @@ static void count_deinit(void) {
     deinits++;
 }
 
-/* A class with its private children takes effect as that of a file does. */
+/* A class with private children takes effect like that of a plugin's file. */
 static void test_bundle(void **state) {
     static float plain[MAX_LOGITS], patched[MAX_LOGITS];
     struct graft_model_options options = {.struct_size = sizeof options};
@@ -116,7 +116,7 @@ static void test_bundle(void **state) {
     assert_int_equal(deinits, 1);
 }
 
-/* The descriptor is looked at as a file's is, and nothing of a bad one stays. */
+/* The descriptor is checked like that of a file, and a bad one leaves nothing behind. */
 static void test_refused_bundles(void **state) {
     const struct graft_replacement bad = {
         .struct_size = sizeof bad, .key = GRAFT_KEY_PATTERN, .target = "(", .replacement = &first_mlp};
@@ -152,7 +152,7 @@ static void test_bundle_out_of_memory(void **state) {
     }
 }
 
-/* Two bundles that want one module: the first goes before, and both before plugins from files. */
+/* Two bundles replace the same module: the first one wins, and both win over plugins from files. */
 static void test_order_of_bundles(void **state) {
     static const struct graft_replacement replacements_of_two[] = {
         {.struct_size = sizeof replacements_of_two[0],
@@ -197,7 +197,7 @@ static int count_experts(const struct graft_experts_implementation *self, const 
     return GRAFT_OK;
 }
 
-/* One by one, and used where they are asked for. */
+/* Implementations registered one by one, used when they are requested. */
 static void test_implementations(void **state) {
     static float logits[MAX_LOGITS];
     static const struct graft_attention_implementation attention = {.struct_size = sizeof attention,
@@ -235,7 +235,7 @@ static const struct graft_attention_implementation own_attention = {.struct_size
                                                                     .masks = GRAFT_ATTENTION_MASK_CAUSAL,
                                                                     .forward = count_attention};
 
-/* Lets what it replaces run with an attention of its own choice. */
+/* Calls what it replaces with an attention of its own choice. */
 static int choose_attention(void *self, const struct graft_call *call, const struct graft_self_attention_args *args,
                             struct graft_error *failure) {
     struct graft_call changed = *call;
@@ -243,7 +243,8 @@ static int choose_attention(void *self, const struct graft_call *call, const str
     return graft_self_attention_forward(self, &changed, args, failure);
 }
 
-/* A class may choose, unless the user has: then its choice is neither run nor left out of a record in silence. */
+/* A class may choose the attention, unless the user has: then its choice is not run, nor silently missing from a
+ * record. */
 static void test_own_choice(void **state) {
     static const struct graft_self_attention vtable = {.struct_size = sizeof vtable, .forward = choose_attention};
     static const struct graft_class cls = {.struct_size = sizeof cls,
@@ -342,7 +343,7 @@ static int expect_42(void *data, size_t sequence, int32_t id, int last, struct g
     return GRAFT_OK;
 }
 
-/* A logits processor runs where the settings name it, for each token once. */
+/* A logits processor runs once for each token if the settings name it. */
 static void test_logits_processor(void **state) {
     static const int32_t ids[] = {5, 7};
     static const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = 2};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules by themselves: a model run one by one gives what it gives as a whole, and misuse is told. */
+/* Runs modules on their own: a model run module by module gives the same as a whole, and misuse is reported. */
 #include <math.h>
 
 #include "library_fixture.h"
@@ -10,7 +10,7 @@
 #include "graft/norm.h"
 #include "graft/rotary.h"
 
-/* Of the golden llama. */
+/* Sizes of the golden llama. */
 enum { TOKENS = 5, HIDDEN = 64, HEAD = 16, INNER = 112, VOCABULARY = 583, LAYERS = 2 };
 
 static const int32_t ids[TOKENS] = {5, 7, 11, 300, 2};
@@ -60,7 +60,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* Runs layer 0 on the tokens from `begin` on, up to `end`, as a sequence of a cache. */
+/* Runs layer 0 on the tokens [begin, end) of a sequence in a cache. */
 static int run_cached(struct graft_cache *cache, int32_t slot, int64_t begin, int64_t end, float *states) {
     const struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_CAUSAL};
     const int64_t lengths[] = {0, end - begin};
@@ -119,7 +119,7 @@ static void test_all(void **state) {
     assert_memory_equal(logits, whole, sizeof whole);
 }
 
-/* What a cache keeps of earlier tokens: token after token, from a copy, and again from an earlier length. */
+/* The cache keeps earlier tokens: token by token, from a copy, and again from an earlier length. */
 static void test_cached(void **state) {
     static float before[TOKENS * HIDDEN], states[TOKENS * HIDDEN], wanted[TOKENS * HIDDEN];
     const struct graft_rotary_args rotary = {
@@ -149,7 +149,7 @@ static void test_cached(void **state) {
     check(run_cached(cache, 2, 1, 4, states));
     check(run_cached(cache, 0, 4, TOKENS, states));
     assert_memory_equal(states + HIDDEN, wanted + HIDDEN, (TOKENS - 1) * HIDDEN * sizeof *states);
-    /* An empty sequence over one that has been used, which then begins anew. */
+    /* An empty sequence replaces a used one, which then begins again. */
     check(graft_cache_copy(cache, 1, cache, 0, TOKENS, &error));
     memcpy(states, before, sizeof states);
     check(run_cached(cache, 0, 0, TOKENS, states));
@@ -189,7 +189,7 @@ static void test_cache_misuse(void **state) {
     graft_cache_free(cache);
 }
 
-/* An MLP of its parts, which are modules as well. */
+/* Runs an MLP by its parts, which are modules as well. */
 static void test_parts(void **state) {
     static float gate[TOKENS * INNER], up[TOKENS * INNER], output[TOKENS * HIDDEN], wanted[TOKENS * HIDDEN];
     struct graft_linear_args args = {.struct_size = sizeof args, .tokens = TOKENS, .x = hidden, .y = gate};
@@ -212,7 +212,7 @@ static void test_parts(void **state) {
     }
 }
 
-/* --- What replaces a module, and what it does --- */
+/* --- A class that replaces a module --- */
 
 static int n_calls, fails;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registering, looking up, loading plugins and models, running and unloading at once. `scripts/test --all` builds this
+/* Registers, looks up, loads plugins and models, runs and unloads at the same time. `scripts/test --all` builds this
  * with the thread sanitizer. */
 #include "library_fixture.h"
 
@@ -16,7 +16,7 @@ struct job {
     float logits[TOKENS * VOCABULARY];
 };
 
-/* Its own key comes and goes; whatever others do, the scope holds what was there when it was entered. */
+/* Registers and removes a key of its own; whatever others do, the scope keeps the elements that it was entered with. */
 static void *register_and_look_up(void *data) {
     struct job *job = data;
     char key[32];
@@ -42,7 +42,7 @@ static void *register_and_look_up(void *data) {
     return NULL;
 }
 
-/* A model is one thread's; the library is everybody's. */
+/* Each thread has a model of its own; all share the library. */
 static void *load_and_run(void *data) {
     static const int32_t ids[TOKENS] = {5, 7, 11};
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = TOKENS};
@@ -78,7 +78,7 @@ static void test_threads(void **state) {
     graft_library_free(library);
 }
 
-/* All that a program does, from plugins on. */
+/* Does everything that a program does, from loading plugins on. */
 struct life {
     pthread_t thread;
     struct graft_library *shared; /* of all threads */
@@ -111,7 +111,7 @@ static void generate(struct life *life, struct graft_library *library) {
     graft_model_free(model);
 }
 
-/* Plugins are loaded and unloaded while others load and use the same ones. */
+/* Loads and unloads plugins while others load and use the same ones. */
 static void *live(void *data) {
     struct life *life = data;
     const char *plugins = getenv("GRAFT_PLUGINS");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft_linear_forward_all: modules that are products run together, as one; the others one by one before them, and so
- * do products beyond those that there is room for. */
+/* graft_linear_forward_all: modules that are products run together in one call; others run before them one by one, as
+ * do products beyond the limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 enum { MODULES = GRAFT_LINEAR_ALL + 3 };
 
-/* --- A host whose products count themselves --- */
+/* --- A host that counts its products --- */
 
 static int32_t calls, counts[MODULES]; /* of products: how often, and how many at a time */
 static int32_t n_forwards;             /* of modules, one by one */
@@ -44,7 +44,7 @@ static const struct graft_kernels kernels = {.struct_size = sizeof kernels, .lin
 static const struct graft_call call = {
     .struct_size = sizeof call, .kernels = &kernels, .scratch_mark = mark, .scratch_release = release};
 
-/* --- A Linear that is a product, or that is not --- */
+/* --- A Linear that is a product, or not --- */
 
 enum { IS_PRODUCT = 0, IS_APART = 1, IS_FAULTY = 2 };
 
@@ -66,9 +66,9 @@ static int forward(void *instance, const struct graft_call *given, const struct 
 
 static const struct graft_linear vtable = {
     .struct_size = sizeof vtable, .features = 1, .forward = forward, .as_product = as_product};
-/* Of a class that has none. */
+/* The vtable of a class without that slot. */
 static const struct graft_linear no_product = {.struct_size = sizeof no_product, .features = 1, .forward = forward};
-/* Of one that was built when there was none: what follows is not its own. */
+/* The vtable of a class that was built before the slot existed: the following bytes are not part of it. */
 static const struct graft_linear smaller = {.struct_size = offsetof(struct graft_linear, as_product),
                                             .features = 1,
                                             .forward = forward,
@@ -108,7 +108,7 @@ static void test_together(void **state) {
     }
 }
 
-/* More than there is room for. */
+/* More modules than the limit. */
 static void test_many(void **state) {
     static const int wanted[MODULES] = {IS_PRODUCT};
     (void)state;
@@ -122,7 +122,7 @@ static void test_many(void **state) {
     }
 }
 
-/* Classes without products, and calls with features that they do not get. */
+/* Classes that are no products, and calls with features that those do not support. */
 static void test_no_product(void **state) {
     static const int wanted[] = {IS_PRODUCT, IS_PRODUCT, IS_PRODUCT};
     (void)state;
@@ -143,7 +143,7 @@ static void test_no_product(void **state) {
     assert_int_equal(calls, 0);
 }
 
-/* Nothing runs behind a fault, and its status is the call's. */
+/* Nothing runs after a failure, whose status is the call's. */
 static void test_faults(void **state) {
     static const int wanted[] = {IS_PRODUCT, IS_FAULTY, IS_APART};
     struct graft_error error = graft_error_none();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversions from several sources to several targets: what transformers allows, with its values, and there and back.
- */
+/* Conversions from several sources to several targets: those that transformers allows, with its values, in both
+ * directions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static struct graft_operations operations_of(const struct graft_operation *opera
                                      .n_targets = 2};
 }
 
-/* Gate and up of expert i: [2, 3], from 100 * i, and from 50 on behind it. */
+/* Gate and up of expert i: [2, 3], from 100 * i on and from 100 * i + 50 on. */
 static float numbers[2][EXPERTS][ELEMENTS];
 static struct graft_tensor_view views[2][EXPERTS];
 
@@ -69,7 +69,7 @@ static void free_lists(struct graft_value_list *lists, size_t n) {
     graft_free(lists);
 }
 
-/* As transformers makes them of five experts each: three and two. */
+/* As transformers divides five experts: three and two. */
 static void test_values(void **state) {
     static const int64_t shapes[2][3] = {{3, 4, 3}, {2, 4, 3}};
     const struct graft_operations there = operations_of(&fuse, apart, joined);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What conversions of classes and of lists mean by a name. */
+/* The meaning of names in conversions of classes and in lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static void test_in_model(void **state) {
         {"norm", "model.norm"},
         {"lm_head", "lm_head"},
         {"model.lm_head", "model.lm_head"},
-        {"model.bias", "bias"}, /* taken away goes before added */
+        {"model.bias", "bias"}, /* removing comes before adding */
         {"scale", NULL},
     };
     (void)state;
@@ -111,7 +111,7 @@ static void test_in_model(void **state) {
     }
 }
 
-/* What each match of a pattern contains; nothing where part of it may be left out. */
+/* The text that each match of a pattern contains; nothing if part of it is optional. */
 static void test_literals(void **state) {
     static const struct {
         const char *pattern, *literal;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random chains of operations on random tensors: the reversed chain gives back the same bytes, and so does the reversed
- * box of each part. Fixed seeds, and some that differ from run to run and are printed when they fail. */
+/* Random chains of operations on random tensors: the reversed chain restores the same bytes, and so does the reversed
+ * box of each part. Seeds are fixed, and some differ in each run and are printed after a failure. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,7 +99,7 @@ static void add(struct chain *chain, struct graft_operation operation) {
     chain->operations[chain->count++] = operation;
 }
 
-/* An operation on each value that this shape allows; the shape changes with it. */
+/* Adds an operation that this shape allows to each value; the shape changes with it. */
 static void add_each(struct chain *chain, int32_t *rank, int64_t *shape) {
     int64_t a = below(*rank), b = below(*rank);
     switch (below(4)) {
@@ -130,8 +130,8 @@ static void add_each(struct chain *chain, int32_t *rank, int64_t *shape) {
     }
 }
 
-/* Several sources of equal or unequal size, perhaps lists, into one target. The shapes that sources get are in `shape`
- * but for dimension `*joined`, which differs; -1 when it must not. */
+/* Joins several sources of equal or different sizes, perhaps lists, in one target. The sources' shapes are `shape`
+ * except for dimension `*joined`, which differs; -1 if it must not. */
 static void make_chain(struct chain *chain, int32_t rank, const int64_t *shape, int lists) {
     static const char *const names[] = {"a", "b", "c"};
     int64_t now[GRAFT_MAX_RANK];
@@ -153,7 +153,7 @@ static void make_chain(struct chain *chain, int32_t rank, const int64_t *shape, 
         rank++;
     }
     if (chain->n_sources > 1) {
-        /* Parameters do not tell Split, its reverse, how many there are in a dimension that only stacks. */
+        /* The parameters do not say how many values Split, its reverse, gets in a dimension that only stacks. */
         int64_t along = lists ? below(rank) : 0;
         add(chain,
             (struct graft_operation){.kind = GRAFT_OP_CONCATENATE, .dim = along == dim ? (dim + 1) % rank : along});
@@ -197,7 +197,7 @@ static void free_lists(struct graft_value_list *lists, size_t n) {
     graft_free(lists);
 }
 
-/* Each input, filled through the inverse of the parts that hold it. */
+/* Fills each input through the inverse of the parts that contain it. */
 static void check_inverse(const struct graft_value *value, const unsigned char *bytes,
                           const struct graft_tensor_view *input) {
     int64_t size = graft_dtype_size(input->dtype), found = 0;
@@ -323,7 +323,7 @@ static int put_box(void *data, const struct graft_box *box) {
     return graft_box_stretches(box, put, data);
 }
 
-/* A transposed cut of a matrix. */
+/* A transposed part of a matrix. */
 static struct graft_box random_box(void) {
     struct graft_box box = {.at = below(40), .begin = below(40), .loops = 2};
     int64_t columns = 2 + below(9);

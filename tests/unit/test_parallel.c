@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops on the threads of the process: every item once, whoever calls, again and again, and in a child of fork. */
+/* Loops on the process's threads: every item runs once, whoever calls, again and again, and in a forked child. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +36,7 @@ static void body(void *data, int32_t worker, int64_t begin, int64_t end) {
     atomic_fetch_sub(&loop->within[worker], 1);
 }
 
-/* How many rounds went wrong. */
+/* The number of rounds with a wrong result. */
 static int run(int rounds) {
     struct loop *loop = calloc(1, sizeof *loop);
     for (int round = 1; round <= rounds && loop != NULL; round++) {
