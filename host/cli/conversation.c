@@ -77,13 +77,32 @@ static int name_image(const char *path, graft_json *part, size_t i, struct graft
                : GRAFT_OK;
 }
 
+/* Refuses an image or a video in a form that is not read here, which templates would pass over. */
+static int refuse_unread(const char *path, const graft_json *part, size_t i, struct graft_error *error) {
+    static const char *const unread[] = {"image", "video", "base64", "video_url"};
+    const char *type = graft_json_string(graft_json_get(part, "type"), NULL);
+    if (type == NULL || (strcmp(type, "image") != 0 && strcmp(type, "video") != 0 && strcmp(type, "video_url") != 0)) {
+        return GRAFT_OK;
+    }
+    for (size_t k = 0; k < sizeof unread / sizeof unread[0]; k++) {
+        if (graft_json_type(graft_json_get(part, unread[k])) > GRAFT_JSON_NULL) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, path,
+                                   "message %zu: %s: is not read here, expected \"path\": %s", i + 1, unread[k],
+                                   type[0] == 'v' ? "a directory of frames, of type \"video\"" : "a file");
+        }
+    }
+    return GRAFT_OK;
+}
+
 int graft_conversation_read_file(const char *path, graft_json **messages, struct graft_error *error) {
     int status = read_objects(path, "message", messages, error);
     for (size_t i = 0; i < graft_json_size(*messages); i++) {
         const graft_json *content = graft_json_get(graft_json_at(*messages, i), "content");
         const size_t n = graft_json_type(content) == GRAFT_JSON_ARRAY ? graft_json_size(content) : 0;
         for (size_t k = 0; k < n && status == GRAFT_OK; k++) {
-            status = name_image(path, (graft_json *)graft_json_at(content, k), i, error);
+            graft_json *part = (graft_json *)graft_json_at(content, k);
+            status = name_image(path, part, i, error);
+            status = status == GRAFT_OK ? refuse_unread(path, part, i, error) : status;
         }
     }
     return status;

@@ -160,6 +160,15 @@ refused 'an image elsewhere' 2 'images are not fetched from elsewhere'
 printf '[{"role": "user", "content": [{"type": "image_url", "image_url": 5}]}]' >other.json
 host run --model "$demo" --quiet --messages other.json
 refused 'no image' 2 'other.json: message 1: image_url: expected an object'
+unread() { # unread TYPE MEMBER EXPECTED: a part in a form that is not read
+    printf '[{"role": "user", "content": [{"type": "%s", "%s": "x"}, %s]}]' "$1" "$2" "$asked" >other.json
+    host run --model "$demo" --quiet --messages other.json
+    refused "a part of type $1 with $2" 2 "other.json: message 1: $2: is not read here, expected \"path\": $3"
+}
+unread image image 'a file'
+unread image base64 'a file'
+unread video video 'a directory of frames'
+unread video_url video_url 'a directory of frames, of type "video"'
 
 # A conversation.
 talk 'What shape is it?\n' --model "$demo" --quiet
