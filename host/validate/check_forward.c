@@ -259,7 +259,9 @@ EACH(check_at_once, at_once)
 
 const struct graft_validation_check graft_forward_checks[] = {
     GRAFT_CHECK("forward.agrees",
-                "logits with it and without are the same within 5e-5 of the largest, unless it is lossy", check_agree),
+                "logits with it and without are the same within 5e-5 of the largest, unless it is lossy, or on request "
+                "(GRAFT_REPLACEMENT_ON_REQUEST)",
+                check_agree),
     GRAFT_CHECK("forward.repeats", "the same prompt gives the same bits, and finite ones", check_repeat),
     GRAFT_CHECK("forward.instances", "two instances of a model give the same bits", check_another),
     GRAFT_CHECK("forward.threads", "one, two and three threads give the same bits", check_threads),
