@@ -110,10 +110,10 @@ int family_report(const struct family_draft *draft, const struct family_known *k
         print_names(outcome->missing, "parameter", "the checkpoint has nothing that fits");
     }
     if (outcome->status == GRAFT_OK && graft_json_size(outcome->left) * 3 > outcome->n_tensors) {
-        graft_output_line(stdout, "Many tensors are left over: this may need arithmetic that no choice has "
-                                  "(docs/family.md, When to write C instead).");
+        graft_output_line(stdout, "Many tensors are left over: another type may be nearer (--like TYPE), or this needs "
+                                  "arithmetic that no choice has (docs/family.md, When to write C instead).");
     }
     graft_output_line(stdout, "Neither names nor shapes tell the arithmetic: compare with the model's own code "
-                              "(compare_layers.py).");
+                              "(compare-hf).");
     return graft_output_flush(stdout, error);
 }
