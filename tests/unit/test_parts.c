@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Of graft/parts.h: the layer in every arrangement of its norms, one after the other and in parallel, and the head,
- * against the sums that define them, on modules whose arithmetic is exact; and what norms are given. */
+/* graft/parts.h: the layer with its norms in every arrangement, one after the other and in parallel, and the head,
+ * compared with the sums that define them, on modules with exact arithmetic; and the arguments that norms get. */
 #include "graft/parts.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@
 
 enum { TOKENS = 3, HIDDEN = 4, COUNT = TOKENS * HIDDEN };
 
-/* The number that each norm multiplies by: input of attention, its output, input of the MLP, its output. */
+/* The factor of each norm: on the input of attention, its output, the input of the MLP, its output. */
 static const float factors[] = {2.0f, -1.0f, 0.5f, 3.0f};
 static const char *const norm_names[] = {"a_norm", "a_output_norm", "m_norm", "m_output_norm"};
 
@@ -102,7 +102,7 @@ static const struct graft_module *find_child(void *data, const char *name) {
                                           : NULL;
 }
 
-/* What `declare` says: the children, and what it keeps. */
+/* Records what `declare` reports: the children and the kept memory. */
 struct declared {
     struct graft_parts_layer kept;
     int n_children;
@@ -132,7 +132,7 @@ static float expected(float x, int norms, int parallel, float scale) {
     return x + attended + mlp_of(seen) * ((norms & 8) != 0 ? factors[3] : 1.0f) * scale;
 }
 
-/* hidden_states [COUNT], -5 and so on, through a layer of `n_children` children. */
+/* Runs hidden_states [COUNT], from -5 on, through a layer of `n_children` children. */
 static void run_part(const struct graft_parts_layer *part, const struct graft_args *args, int n_children,
                      float *hidden_states) {
     struct declared declared = {0};
@@ -161,7 +161,7 @@ static void run_part(const struct graft_parts_layer *part, const struct graft_ar
     graft_scratch_destroy(scratch);
 }
 
-/* `scale` 1: the layer is given none. */
+/* `scale` 1: the layer gets no scale. */
 static void run(int norms, int parallel, float scale) {
     const struct graft_parts_layer part = {
         .attention = "attention",
@@ -233,7 +233,8 @@ static float from_norms(float x) {
     return 4.0f * then + 0.25f * mlp_of(then);
 }
 
-/* A mixer in the place of attention, beside it, and as the MLP; one of both alone; sums that start from norms. */
+/* A mixer in place of attention, beside it, and as the MLP; a layer with one of both only; sums that start from
+ * norms. */
 static void test_mixed(void **state) {
     static const struct {
         struct graft_parts_layer part;
@@ -331,7 +332,7 @@ static int take_attribute(void *data, const char *name, const int64_t *values, i
     return GRAFT_OK;
 }
 
-/* The last two tokens' logits. */
+/* Checks the logits of the last two tokens. */
 static void run_head(double logit_scale, double softcap) {
     const struct graft_parts_causal_lm part = {.model = "model", .model_class = "Model"};
     const struct graft_parts_causal_lm_sizes sizes = {
@@ -374,7 +375,7 @@ static void test_logits(void **state) {
 /* --- Norms without a bias --- */
 
 struct seen {
-    int64_t norm_bias; /* what the last norm is given; -1: nothing */
+    int64_t norm_bias; /* bias argument of the last norm; -1: none */
     int64_t layer_bias;
 };
 
@@ -464,7 +465,7 @@ static const struct graft_module *find_part(void *data, const char *name) {
     return strcmp(name, "layers.0") == 0 ? &layer : strcmp(name, "norm") == 0 ? &norm : &embeddings;
 }
 
-/* Ids 2, 4, 6 as embeddings, to which positions 0, 1, 2 are added unscaled; one vector is given in an id's place. */
+/* Ids 2, 4, 6 as embeddings, to which positions 0, 1, 2 are added unscaled; one vector replaces an id. */
 static void run_model(double scale) {
     static const struct graft_parts_model part = {.embeddings = "embeddings",
                                                   .position_embeddings = "positions",
@@ -519,9 +520,9 @@ static void test_embedding_scale(void **state) {
     run_model(12.0);
 }
 
-/* --- What config.json says --- */
+/* --- Sizes in config.json --- */
 
-/* Beside the numbers that every config has. */
+/* Fields added to the numbers that every config has. */
 struct said {
     const char *name; /* NULL: nothing */
     double value;
@@ -566,7 +567,7 @@ static const char *said_spelling(const void *data, const char *path) {
     return path;
 }
 
-/* What the layer is given. */
+/* The arguments of the layer. */
 struct given {
     int64_t qkv_bias;
     int64_t o_proj_bias;
@@ -603,7 +604,7 @@ static int describe(const struct said *more, struct given *given, struct graft_e
     return graft_parts_model_describe(&cls, &config, NULL, &sink, error);
 }
 
-/* Biases of queries, keys and values alone, and scales; a scale that is none is the file's fault. */
+/* Biases of queries, keys and values alone, and scales; an invalid scale is reported as the file's fault. */
 static void test_sizes(void **state) {
     static const struct {
         struct said more[4];

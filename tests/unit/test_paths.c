@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many paths in few words: what is told is what there is, neither more nor less. */
+/* Summaries of many paths list exactly the paths that exist. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

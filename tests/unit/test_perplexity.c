@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cross entropy by hand, and what graft_model_perplexity refuses; tests/e2e/perplexity.sh compares with the reference.
- */
+/* Cross entropy compared with simple code, and calls that graft_model_perplexity refuses; tests/e2e/perplexity.sh
+ * compares with the reference. */
 #include "graft/host/generate.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static void test_cross_entropy_not_a_number(void **state) {
     assert_true(isnan(loss[0]) && isnan(loss[1]));
 }
 
-/* The mean of windows done one by one is that of all of them together, whatever shares a step. */
+/* The mean of windows one by one equals that of all together, whichever share a step. */
 static void test_windows(void **state) {
     static const int32_t ids[TOKENS] = {5, 9, 300, 582, 0, 44, 45, 5, 9, 301, 7};
     struct graft_perplexity all = {.struct_size = sizeof all};
@@ -120,7 +120,7 @@ static void test_refusals(void **state) {
     assert_int_equal(measure(2, negative, 2, &result), GRAFT_ERROR_USAGE);
 }
 
-/* A program of an earlier or later version: no byte behind what its struct has is written. */
+/* For a program of an earlier or later version, no byte beyond its struct is written. */
 static void test_sizes(void **state) {
     static const int32_t ids[] = {1, 2, 3, 4};
     struct later {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors under the names of parameters: found, missing, tied, of another shape or type. */
+/* Tensors under the names of parameters: found, missing, tied, or with another shape or type. */
 #include "fake_plan.h"
 
 #include "base/dtype.h"
@@ -110,7 +110,7 @@ static void test_mismatched(void **state) {
     fake_plan_refused(&fake, "model.a.weight", "[0, 2]");
 }
 
-/* A parameter as long as the checkpoint has it, but no longer than it may be. */
+/* A parameter that is as long as the checkpoint's tensor, up to a limit. */
 static void test_any_length(void **state) {
     static const struct {
         struct fake_tensor tensor;
@@ -130,7 +130,7 @@ static void test_any_length(void **state) {
     }
 }
 
-/* The error names where, and what is in the module, or else around it, that nothing took. */
+/* The error names the place, and the unused tensors in the module or else around it. */
 static void test_neighbours(void **state) {
     static const struct fake_tensor inside[] = {
         {.name = "head.weight", .rank = 2, .shape = {3, 2}}, {.name = "model.a.b", .rank = 1, .shape = {1}},
@@ -168,7 +168,7 @@ static void test_neighbours(void **state) {
                         "tensors of model.a: a.scales");
 }
 
-/* Where config.json speaks of quantized weights, that is most likely why. */
+/* If config.json mentions quantization, the error suggests it as the reason. */
 static void test_quantized(void **state) {
     static const char config[] = "{\"quantization_config\": {\"quant_method\": \"gptq\"}}";
     struct graft_error error = graft_error_none();
@@ -184,7 +184,7 @@ static void test_quantized(void **state) {
     graft_json_free(document);
 }
 
-/* A type that no kernel reads is told of before anything is run. */
+/* A type that no kernel reads is reported before anything runs. */
 static void test_types(void **state) {
     static const graft_dtype dtypes[] = {GRAFT_DTYPE_I8, GRAFT_DTYPE_F64, GRAFT_DTYPE_BOOL, GRAFT_DTYPE_F8_E4M3};
     (void)state;
@@ -204,7 +204,7 @@ static void test_types(void **state) {
     assert_int_equal(fake.plan->mapped_bytes, 24);
 }
 
-/* Nothing computes with these: one that is used is an error, one that is not is not. */
+/* Types that nothing computes with: a used tensor is an error, an unused one is not. */
 static void test_kept_types(void **state) {
     (void)state;
     for (graft_dtype dtype = GRAFT_DTYPE_C64; dtype <= GRAFT_DTYPE_F4; dtype++) {
@@ -237,7 +237,7 @@ static void test_tied_both_ways(void **state) {
     fake_plan_refused(&fake, "model.a.weight", "missing");
 }
 
-/* A tied parameter with a tensor of its own keeps that. */
+/* A tied parameter with a tensor of its own uses that. */
 static void test_tied_with_own_tensor(void **state) {
     (void)state;
     assert_int_equal(fake_plan_make(&fake, "Root", both), GRAFT_OK);
@@ -248,7 +248,7 @@ static void test_tied_with_own_tensor(void **state) {
                          fake_plan_binding(&fake, "model.a.weight")->value.parts[0].tensor);
 }
 
-/* Ties of ties: whichever has the tensor, all get it. */
+/* Ties of ties: all get the tensor, whichever has it. */
 static void test_tied_in_a_chain(void **state) {
     static const char *const names[] = {"a", "b", "c", "d"};
     (void)state;
@@ -296,7 +296,7 @@ static void test_prefix(void **state) {
     assert_string_equal(fake.plan->unexpected[0]->name, "a.weight");
 }
 
-/* A module that only begins as the prefix does has nothing to take away. */
+/* A module whose name only begins like the prefix keeps its name. */
 static void test_no_prefix(void **state) {
     static const struct fake_child children[] = {{"modelled", "Leaf", LEAF}, {NULL, NULL, NULL}};
     static const struct fake_structure structure = {.children = children};
@@ -332,7 +332,7 @@ static void test_initial_values(void **state) {
     assert_int_equal(fake.plan->mapped_bytes, 16);
 }
 
-/* A tensor whose data is not on a boundary of its type cannot be a view. */
+/* A tensor whose data is not aligned to its type cannot be a view. */
 static void test_misaligned(void **state) {
     static const char header[] = "{\"head.weight\":{\"dtype\":\"BF16\",\"shape\":[3,2],\"data_offsets\":[0,12]},"
                                  "\"model.a.weight\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[12,36]}}";
@@ -351,7 +351,7 @@ static void test_misaligned(void **state) {
     }
 }
 
-/* An original beside its replacement takes the same bytes: they are mapped once. */
+/* An original beside its replacement uses the same bytes, which are mapped once. */
 static void test_super_shares(void **state) {
     static const struct graft_class extended = {.struct_size = sizeof extended,
                                                 .flags = GRAFT_CLASS_CALLS_SUPER,

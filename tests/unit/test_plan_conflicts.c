@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A tensor that two want: an error that names both, unless they are a replacement and the original beside it. */
+/* Two parameters that use the same tensor: an error that names both, unless they belong to a replacement and the
+ * original that it calls. */
 #include "bind/bind.h"
 #include "fake_plan.h"
 
@@ -83,7 +84,7 @@ static void test_conversion_and_name(void **state) {
         "tensor block.b is taken twice: by the conversion to ab of \"block\" and by parameter \"block.b\"");
 }
 
-/* Both have the target, from the same tensors; and what only one has is there, too. */
+/* Both classes make the target from the same tensors; each also has parameters that the other lacks. */
 static void test_replacement_and_super(void **state) {
     static const struct fake_parameter parameters[] = {{.name = "ab", .rank = 2, .shape = {6, 3}}, {.name = NULL}};
     static const struct fake_parameter more[] = {
@@ -129,8 +130,7 @@ static void replace_block(const char *plugin, const struct graft_class *cls) {
     assert_int_equal(graft_registry_add_replacement(fake.model.registry, patch, &origin, NULL), GRAFT_OK);
 }
 
-/* All classes of a stack may take the tensors of their module, each by conversions of its own; not one of them twice.
- */
+/* All classes of a stack may use the tensors of their module, each by its own conversions, but none twice. */
 static void test_stack(void **state) {
     static const struct fake_parameter parameters[] = {{.name = "ab", .rank = 2, .shape = {6, 3}}, {.name = NULL}};
     static const struct fake_parameter plain[] = {

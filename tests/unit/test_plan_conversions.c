@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conversions in a plan: which tensors they take, what they make of them, and what they refuse. */
+/* Conversions in a plan: the tensors that they use, what they make of them, and faults that are refused. */
 #include "fake_plan.h"
 
 #define ROOT "test.root/1"
@@ -75,7 +75,7 @@ static const struct graft_class block = FAKE_CLASS("Block", "test.qkv/1", &block
 static struct fake_plan fake;
 static const struct graft_class *extra; /* one more class of the model; NULL: none */
 
-/* Plans a model "Root" whose one child "m" has that structure and conversion. */
+/* Plans a model "Root" whose only child "m" has the given structure and conversion. */
 static int plan(const struct fake_structure *structure, const struct graft_conversion *conversion,
                 const struct fake_tensor *tensors) {
     static const struct fake_child root_children[] = {{"m", "Module", EXPERTS}, {NULL, NULL, NULL}};
@@ -129,7 +129,7 @@ static void test_experts(void **state) {
     fake_plan_finish(&fake);
 }
 
-/* Ten experts and more: 10 comes behind 9, not behind 1. */
+/* Ten experts and more: 10 follows 9, not 1. */
 static void test_order_of_indices(void **state) {
     static char names[24][32];
     struct fake_tensor tensors[25] = {{0}};
@@ -150,7 +150,7 @@ static void test_order_of_indices(void **state) {
     fake_plan_finish(&fake);
 }
 
-/* Plans the experts with `tensors` and expects a refusal that says `words`. */
+/* Plans the experts with `tensors`, and expects an error that contains `words`. */
 static void refuse_experts(const struct fake_tensor *tensors, const char *words) {
     assert_int_equal(plan(&stacked_structure, &expert_conversion, tensors), GRAFT_OK);
     fake_plan_refused(&fake, "m.gate_up", words);
@@ -200,7 +200,7 @@ static void test_other_shapes(void **state) {
     refuse_experts(tensors, "I32");
 }
 
-/* A checkpoint that is stacked already is taken as it is. */
+/* A checkpoint with stacked tensors is used as it is. */
 static void test_stacked_layout(void **state) {
     static const struct fake_tensor tensors[] = {{.name = "m.gate_up", .rank = 3, .shape = {4, 4, 3}}, {0}};
     struct fake_tensor mixed[EXPERTS_TENSORS + 2] = {{0}};
@@ -219,7 +219,7 @@ static void test_stacked_layout(void **state) {
     fake_plan_finish(&fake);
 }
 
-/* The other way: a stacked tensor into a list of modules. */
+/* The reverse: a stacked tensor becomes a list of modules. */
 static void test_list_of_modules(void **state) {
     static const struct fake_tensor tensors[] = {{.name = "m.gate_up", .rank = 3, .shape = {2, 4, 3}}, {0}};
     static const struct fake_tensor more[] = {{.name = "m.gate_up", .rank = 3, .shape = {3, 4, 3}}, {0}};
@@ -249,7 +249,7 @@ static void test_list_of_modules(void **state) {
     fake_plan_finish(&fake);
 }
 
-/* One expert there under its own name as well as inside the stacked tensor: nothing is taken twice in silence. */
+/* An expert that exists both on its own and in the stacked tensor is an error. */
 static void test_partly_listed(void **state) {
     static const struct fake_tensor tensors[] = {
         {.name = "m.gate_up", .rank = 3, .shape = {2, 4, 3}}, EXPERT("m.1.gate.weight"), {0}};
@@ -292,7 +292,7 @@ static void test_parts_missing(void **state) {
     }
 }
 
-/* One block of two types, and one of several runs, are copies; row blocks of several types are not. */
+/* One block of two types, or of several runs, is a copy; blocks of rows with several types are not. */
 static void test_what_is_copied(void **state) {
     const struct fake_tensor mixed[] = {row("m.q.weight", 4, GRAFT_DTYPE_F32),
                                         row("m.k.weight", 1, GRAFT_DTYPE_BF16),
@@ -318,7 +318,7 @@ static void test_what_is_copied(void **state) {
     fake_plan_finish(&fake);
 }
 
-/* Columns joined are no whole rows of any file. */
+/* Joined columns do not consist of whole rows of a file. */
 static void test_columns_are_copied(void **state) {
     static const struct fake_tensor tensors[] = {{.name = "m.q.weight", .rank = 2, .shape = {6, 1}},
                                                  {.name = "m.k.weight", .rank = 2, .shape = {6, 1}},
@@ -362,7 +362,7 @@ static const char *const proj[] = {"proj.weight"};
 static const char *const projs[] = {"*.gate.weight"};
 static const struct graft_conversion in_place = CONVERSION(proj, 1, proj, 1, swap, 1);
 
-/* Whether a binding is a square of 3 with the columns of the tensor as its rows. */
+/* Whether a binding is a square of 3 whose rows are the tensor's columns. */
 static void assert_transposed(const char *name) {
     const struct graft_binding *binding = fake_plan_binding(&fake, name);
     assert_int_equal(binding->status, GRAFT_BINDING_FOUND);
@@ -376,7 +376,8 @@ static void assert_transposed(const char *name) {
     }
 }
 
-/* A tensor with its parameter's own name is converted where the class says so: shapes cannot tell, it is a square. */
+/* A tensor with the parameter's own name is converted if the class says so: the shape cannot tell, since it is a
+ * square. */
 static void test_in_place(void **state) {
     static const struct fake_parameter square[] = {{.name = "weight", .rank = 2, .shape = {3, 3}}, {.name = NULL}};
     static const struct fake_parameter dotted[] = {{.name = "proj.weight", .rank = 2, .shape = {3, 3}}, {.name = NULL}};
@@ -411,7 +412,7 @@ static void test_in_place(void **state) {
     extra = NULL;
 }
 
-/* What a class below makes of such a tensor, it makes of what the conversion above gives. */
+/* A class below converts the result of the conversion above instead of the tensor. */
 static void test_in_place_above(void **state) {
     static const char *const weight[] = {"weight"};
     static const char *const kept[] = {"kept"};
@@ -436,7 +437,7 @@ static void test_in_place_above(void **state) {
     extra = NULL;
 }
 
-/* A conversion that the module has no parameters for is left out; for some of them only, it is a mistake. */
+/* A conversion is left out if the module has none of its parameters; it is an error if the module has some. */
 static void test_targets(void **state) {
     static const char *const half[] = {"new_name", "no_such_name"};
     const struct graft_conversion broken = CONVERSION(list_sources, 1, half, 2, cut, 1);

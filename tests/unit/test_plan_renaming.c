@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules that checkpoints know by another name: the class that names a child says so, and it holds for all below. */
+/* Modules with another name in checkpoints: the class that names a child declares the other name, which holds for
+ * everything below. */
 #include "fake_plan.h"
 
 #define ROOT "test.root/1"
@@ -49,7 +50,7 @@ static struct graft_class with_conversion(struct graft_class cls, const struct g
     return cls;
 }
 
-/* The model, with `replacement` (or NULL) in the place of the class called `target`. */
+/* Plans the model with `replacement` (or NULL) in place of the class `target`. */
 static int plan(struct fake_plan *fake, const char *target, const struct graft_class *replacement,
                 const struct fake_tensor *tensors) {
     static struct graft_class classes[3];
@@ -109,7 +110,7 @@ static void test_prefix(void **state) {
     fake_plan_finish(&fake);
 }
 
-/* Own names go first; what only looks like the module's name is not renamed. */
+/* Own names come first; a name that only looks like the module's is not renamed. */
 static void test_own_names(void **state) {
     static const struct fake_tensor tensors[] = {VECTOR("layers.0.mlp.gate"),
                                                  VECTOR("layers.0.sparse.gate"),
@@ -125,7 +126,7 @@ static void test_own_names(void **state) {
     fake_plan_finish(&fake);
 }
 
-/* What nothing took of a renamed module is named, too. */
+/* Unused tensors of a renamed module are listed, too. */
 static void test_neighbours(void **state) {
     static const struct fake_tensor tensors[] = {VECTOR("layers.0.sparse.gat"), VECTOR("layers.0.sparse2.gate"), {0}};
     struct fake_plan fake;
@@ -136,7 +137,7 @@ static void test_neighbours(void **state) {
     fake_plan_finish(&fake);
 }
 
-/* The layer's renaming outlives the block's class; a layer of another class does without. */
+/* A renaming by the layer also holds if the block's class is replaced; a layer of another class has none. */
 static void test_replaced(void **state) {
     const struct graft_class block = FAKE_CLASS("NewBlock", BLOCK, &gate_structure);
     const struct graft_class layer = FAKE_CLASS("NewLayer", LAYER, &layer_structure);

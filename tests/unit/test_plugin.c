@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every plugin of tests/plugins, alone in its directory: each line of its expected.txt has to be part of what comes of
- * loading it. FILE stands for the plugin's name. */
+/* Loads every plugin of tests/plugins, alone in its directory: each line of its expected.txt has to be part of the
+ * messages. FILE stands for the plugin's name. */
 #include "plugin_fixture.h"
 
 static void read_text(char *text, size_t room, const char *path) {
@@ -10,7 +10,7 @@ static void read_text(char *text, size_t room, const char *path) {
     (void)fclose(file);
 }
 
-/* `line` with FILE replaced, and without its line end. */
+/* A copy of `line` with FILE replaced, without the line end. */
 static void expand(char *wanted, const char *line, size_t length, const char *name) {
     const char *at = strstr(line, "FILE");
     if (at == NULL || at > line + length) {
@@ -20,7 +20,7 @@ static void expand(char *wanted, const char *line, size_t length, const char *na
     set_path(wanted, "%.*sDIR/%s.so%.*s", (int)(at - line), line, name, (int)(line + length - at - 4), at + 4);
 }
 
-/* Returns how many lines are not there. */
+/* Returns the number of lines that are missing. */
 static int check_plugin(const char *name, const char *expected) {
     char folder[PATH_ROOM];
     struct graft_text report = {0};
@@ -64,7 +64,7 @@ static void test_faults(void **state) {
     assert_true(checked > 30);
 }
 
-/* What cannot be used is a note, and the rest is loaded. */
+/* An unusable plugin becomes a note, and the others are loaded. */
 static void test_faults_are_skipped(void **state) {
     static const struct graft_plugin_options skip = {.skip_bad = 1};
     char folder[PATH_ROOM];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of the checks on a plugin that came after version 1.0: which programs have them. */
+/* Options of the checks that were added after version 1.0: only programs built with them have them. */
 #include "plugin_fixture.h"
 
 #include "graft/host/validate.h"
 
-/* The first check is enough. */
+/* Stops after the first check. */
 static int stop(void *data, const struct graft_check_result *result, struct graft_error *error) {
     int *made = data;
     ++*made;

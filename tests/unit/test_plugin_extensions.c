@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What plugins offer each other, and the order in which they are started and stopped for it. */
+/* Extensions that plugins offer each other, and the resulting order of starts and stops. */
 #include "plugin_fixture.h"
 
 #include "../plugins/diary.h"
@@ -37,7 +37,7 @@ static void expect_report(const struct graft_plugin_options *options, const char
     graft_text_free(&report);
 }
 
-/* The diary that a plugin of the set was given. */
+/* The diary that a plugin of the set received. */
 static const struct diary *diary_of(const struct graft_plugin_set *set, const char *id) {
     for (size_t i = 0; i < set->n; i++) {
         if (strcmp(set->plugins[i].descriptor->id, id) == 0) {
@@ -48,7 +48,7 @@ static const struct diary *diary_of(const struct graft_plugin_set *set, const ch
     return NULL;
 }
 
-/* By their files `asking` is the first; it is started last, and stopped first. */
+/* By file names `asking` comes first; it is started last, and stopped first. */
 static void test_order(void **state) {
     (void)state;
     copy_plugin(folder, "asking", "a.so");
@@ -106,7 +106,7 @@ static void test_circle(void **state) {
     graft_plugin_set_free(set);
 }
 
-/* Who requires what a plugin offers that is left out is left out, too. */
+/* A plugin that requires an extension of one that is left out is left out, too. */
 static void test_skipped(void **state) {
     static const struct graft_plugin_options skip = {.skip_bad = 1};
     (void)state;
@@ -119,7 +119,7 @@ static void test_skipped(void **state) {
                "plugins: 1\n");
 }
 
-/* Looking at a plugin starts nothing, and needs nobody. */
+/* Inspecting a plugin starts nothing, and needs no other plugin. */
 static void test_idle(void **state) {
     static const struct graft_plugin_options idle = {.leave_idle = 1};
     (void)state;
@@ -127,7 +127,7 @@ static void test_idle(void **state) {
     expect_report(&idle, "plugins: 1\n");
 }
 
-/* A plugin that a program brings finds what those from files offer; they stay as long as it does. */
+/* A plugin that a program registers finds extensions of plugins from files, which stay as long as it does. */
 static void test_from_memory(void **state) {
     static const char *const required[] = {DIARY_ID, NULL};
     struct graft_plugin plugin = {GRAFT_PLUGIN_HEADER,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies in a plugins directory: which files are tried, in which order, and what is said of those that do not open.
- */
+/* Files in a plugins directory: which are tried, in which order, and messages about those that do not open. */
 #include <link.h>
 
 #include "plugin_fixture.h"
@@ -90,20 +89,19 @@ static void test_no_machine(void **state) {
     size_t size;
     (void)state;
     read_good(bytes, sizeof bytes, &size);
-    bytes[4] = 9; /* e_ident[EI_CLASS]: no class that there is */
+    bytes[4] = 9; /* e_ident[EI_CLASS]: an unknown class */
     write_bytes(folder, "small.so", bytes, size);
     expect_report(NULL, "error: DIR/small.so: cannot be loaded: wrong ELF class: ELFCLASS32; expected a shared object "
                         "built for this machine\n");
 }
 
-/* Objects for other processors and systems are refused by what they are for, whatever the dynamic linker makes of them.
- */
+/* Objects for other processors and systems are refused with their kind, whatever the dynamic linker makes of them. */
 static void test_other_machines(void **state) {
     enum { LITTLE = 1, BIG = 2 };
     static const struct {
         unsigned number; /* e_machine */
         unsigned char bits, order;
-        const char *begin; /* of a file that is no ELF; or NULL */
+        const char *begin; /* description of a file that is no ELF; or NULL */
         const char *found;
     } cases[] = {
         {183, 64, LITTLE, NULL, "AArch64 (64 bits)"},
@@ -148,7 +146,7 @@ static void test_other_machines(void **state) {
     }
 }
 
-/* Where the last segment of an object ends that is loaded; debug information behind it may be missing. */
+/* The end of the last segment that is loaded; debug information behind it may be missing. */
 static size_t loaded_end(const char *object) {
     ElfW(Ehdr) head;
     size_t end = 0;
@@ -163,7 +161,7 @@ static size_t loaded_end(const char *object) {
     return end;
 }
 
-/* Whatever its length, a piece of a plugin is refused, and the process lives on. */
+/* A truncated plugin of any length is refused, and the process goes on. */
 static void test_truncated(void **state) {
     size_t size;
     (void)state;
@@ -186,7 +184,7 @@ static void test_truncated(void **state) {
     }
 }
 
-/* What is not called like a plugin is left alone. */
+/* Files with other names than plugins are ignored. */
 static void test_other_files(void **state) {
     (void)state;
     assert_int_equal(mkdir(below("empty"), 0700), 0);
@@ -197,7 +195,7 @@ static void test_other_files(void **state) {
     expect_report(NULL, "note: DIR: contains no plugins; expected NAME.so or NAME/NAME.so\nplugins: 0\n");
 }
 
-/* What is called so and is no file is refused by its name. Nothing waits for a writer to the FIFO. */
+/* Something with a plugin's name that is no file is refused. Nothing waits for a writer to the FIFO. */
 static void test_special_files(void **state) {
     static const struct graft_plugin_options skip = {.skip_bad = 1};
     (void)state;
@@ -227,7 +225,7 @@ static void test_special_files(void **state) {
     assert_string_equal(error.message, "expected a name that ends in .so");
 }
 
-/* What others could have put there is not opened. */
+/* Files that other users could have put there are not opened. */
 static void test_writers(void **state) {
     (void)state;
     copy_plugin(folder, "good", "good.so");
@@ -240,7 +238,7 @@ static void test_writers(void **state) {
     expect_report(NULL,
                   "error: DIR/good.so: lies in a directory that everybody may write to, so anyone could have put it "
                   "there; move it elsewhere, or take the right to write to DIR from others (chmod o-w)\n");
-    assert_int_equal(chmod(folder, 01707), 0); /* such as /tmp: nobody else can take this file out of it */
+    assert_int_equal(chmod(folder, 01707), 0); /* like /tmp: nobody else can remove or replace this file */
     expect_report(NULL, "plugins: 1\n");
     assert_int_equal(chmod(folder, 0700), 0);
     expect_report(NULL, "plugins: 1\n");

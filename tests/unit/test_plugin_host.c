@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What plugins are given by the host. */
+/* The functions that the host passes to plugins. */
 #include "plugin_fixture.h"
 
 #include "graft/json.h"
@@ -70,7 +70,7 @@ static void test_log(void **state) {
     graft_text_free(&lines);
 }
 
-/* Text that is not config.json is read as that is, and bad text refused in the name of its source. */
+/* A config given as text is read like config.json, and invalid text is refused with the name of its source. */
 static void test_json(void **state) {
     static const struct {
         const char *text, *why;

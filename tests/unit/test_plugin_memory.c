@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A load in which each allocation fails in turn ends with an error, frees what it took, and leaves the next load fine.
- */
+/* Loads plugins while each allocation fails in turn: the result is an error, everything is freed, and the next load
+ * succeeds. */
 #include "plugin_fixture.h"
 
 #include "base/alloc.h"
@@ -35,7 +35,7 @@ static void test_each_allocation(void **state) {
         int status = graft_plugins_load(&directory, 1, &options, &set, &error);
         long left = graft_alloc_fail_at(0);
         if (status == GRAFT_OK) {
-            /* All succeeded, or the one that failed was PCRE2's for JIT code, which it can do without. */
+            /* All allocations succeeded, or the failed one was PCRE2's memory for JIT code, which is optional. */
             assert_int_equal(set->n, 3);
             graft_plugin_set_free(set);
         } else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What users choose of plugins' options: the plugin `optioned`, whose id is "acme.optioned". */
+/* Options of plugins that users set: the plugin `optioned`, whose id is "acme.optioned". */
 #include "plugin_fixture.h"
 
 #include "base/alloc.h"
@@ -39,7 +39,7 @@ static struct graft_plugin_set *load(const char *const *given, int n) {
     return set;
 }
 
-/* What `optioned` read in `init` and `deinit`. */
+/* The options that `optioned` read in `init` and `deinit`. */
 static const char *told(const struct graft_plugin_set *set, const char *id) {
     return set->plugins[0].descriptor->get_extension(id);
 }
@@ -105,7 +105,7 @@ static void test_refused(void **state) {
     }
 }
 
-/* Libraries of one process share a plugin: the second has to want what the first has chosen. */
+/* Libraries of one process share a plugin, so the second library has to set the same options as the first. */
 static void test_shared(void **state) {
     static const char *const first[] = {"acme.optioned.share=0.25"};
     static const char *const same[] = {"acme.optioned.share=25e-2"};
@@ -129,7 +129,7 @@ static void test_shared(void **state) {
     graft_plugin_set_free(set);
 }
 
-/* Nothing is left of an `init` that refused its options. */
+/* An `init` that refused its options leaves nothing behind. */
 static void test_refused_by_the_plugin(void **state) {
     static const char *const given[] = {"acme.optioned.bits=13"};
     struct graft_plugin_set *idle, *set;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allow lists, ranks, ids that occur twice, and plugins shared by several sets. */
+/* Allow lists, ranks, duplicate ids, and plugins shared by several sets. */
 #include "plugin_fixture.h"
 
 #include <ltdl.h>
@@ -42,7 +42,7 @@ static void test_same_id_twice(void **state) {
     expect_report(NULL, "error: DIR/b.so: the plugin id \"good\" is already used by DIR/a.so; remove one of them\n");
 }
 
-/* entry_refuses has an id that nobody can know, rename_two is not wanted: neither stands in the way. */
+/* entry_refuses has no known id, and rename_two is not wanted: neither prevents the load. */
 static void test_allow_list(void **state) {
     static const char *const ids[] = {"second", "good"};
     struct graft_plugin_options options = {.allow = &ids[1], .n_allow = 1};
@@ -87,7 +87,7 @@ static const int *counts_of(const struct graft_plugin_set *set) {
     return set->plugins[0].descriptor->get_extension("test.counts/1");
 }
 
-/* Started with the first set, stopped with the last, and mapped for ever. */
+/* A plugin is started with the first set, stopped with the last, and stays mapped. */
 static void test_shared_plugin(void **state) {
     static const struct graft_plugin_options idle = {.leave_idle = 1};
     char other_name[PATH_ROOM];
@@ -113,7 +113,7 @@ static void test_shared_plugin(void **state) {
     assert_int_equal(counts[1], 2);
 }
 
-/* What was refused is unmapped: mended under the same name, it loads. */
+/* A refused plugin is unmapped, so a corrected one of the same name can be loaded. */
 static void test_mended(void **state) {
     (void)state;
     copy_plugin(folder, "undefined_symbol", "a.so");
@@ -127,7 +127,7 @@ static void test_mended(void **state) {
     expect_report(NULL, "plugins: 1\n");
 }
 
-/* Others in this process may use libltdl for themselves: their objects are opened by its own loaders, lazily. */
+/* The process may use libltdl itself: its objects are opened by its own loaders, lazily. */
 static void test_libltdl_of_others(void **state) {
     char path[PATH_ROOM];
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plugins that harm the process which opens them are refused with their cause, remembered, and leave nothing behind. */
+/* Plugins that harm the process which opens them are refused with the cause, remembered, and leave nothing behind. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -79,7 +79,7 @@ static void test_causes(void **state) {
            "did not come back: it slept for 0.3 seconds in graft_plugin_entry");
 }
 
-/* Which of two copies of a process ends first is chance; the verdict is not. */
+/* Which of two copies of a process ends first is random; the verdict is not. */
 static void test_forks(void **state) {
     enum { TIMES = 30 };
     (void)state;
@@ -89,7 +89,7 @@ static void test_forks(void **state) {
     }
 }
 
-/* The first child of a process; 0 while there is none. */
+/* The first child of a process; 0 if there is none yet. */
 static pid_t first_child(pid_t parent) {
     char path[PATH_ROOM];
     long child = 0;
@@ -102,7 +102,7 @@ static pid_t first_child(pid_t parent) {
     return (pid_t)child;
 }
 
-/* From a process that is nobody's child: stops whatever is tried next for a second, as a busy machine does. */
+/* Runs in an independent process: stops each trial for a second, as on a busy machine. */
 static void stop_next_child(void) {
     const pid_t self = getpid();
     pid_t child = fork();
@@ -128,7 +128,7 @@ static void test_stopped(void **state) {
     expect("trial_slow", 800, GRAFT_TRIAL_SAFE, "");
 }
 
-/* In a process that may start no other: what could not be tried is no verdict. */
+/* Runs in a process that may start no other: a trial that could not run gives no verdict. */
 static void test_no_processes(void **state) {
     enum { NOBODY = 65534, UNEXPECTED = 1 };
     const struct rlimit none = {0, 0};
@@ -167,7 +167,7 @@ static void expect_load(const char *expected) {
     graft_text_free(&report);
 }
 
-/* A program in the place of ours, which says that a file could not be tried, once; it is asked each time. */
+/* A program that replaces ours and reports once that a file could not be tried; it is run again each time. */
 static void test_untried(void **state) {
     static const char script[] = "#!/bin/sh\necho \"untried $2: no processes\"\n";
     char path[PATH_ROOM];
@@ -198,12 +198,12 @@ static void test_load(void **state) {
     expect_load(CRASH "note: DIR/c.so: not a plugin: it exports no graft_plugin_entry\nplugins: 1\n");
     set_path(path, "%s/c.so", folder);
     assert_int_equal(unlink(path), 0);
-    /* Remembered: the program is not run again. */
+    /* The verdict is remembered: the program is not run again. */
     assert_int_equal(graft_trials_set_program("/nowhere/graft", 0), GRAFT_OK);
     expect_load(CRASH "plugins: 1\n");
 }
 
-/* What changed, or is asked for again, is tried again, and never opened untried. */
+/* Plugins that changed, or are requested again, are tried again, and never opened without a trial. */
 static void test_memory(void **state) {
     struct graft_error error = graft_error_none();
     struct graft_plugin_set *set = NULL;
@@ -231,7 +231,7 @@ static void test_memory(void **state) {
     assert_string_equal(error.message, "cannot be tried before it is opened: /bin/true: it gave no answer");
 }
 
-/* Lines that are damaged, and a file that others can write to, are no memory. */
+/* Damaged lines, and a file that others can write to, are ignored. */
 static void test_damaged_memory(void **state) {
     static char text[300 << 10];
     char path[PATH_ROOM];
@@ -257,7 +257,7 @@ static void test_damaged_memory(void **state) {
     assert_int_equal(graft_plugins_load(&directory, 1, NULL, &set, &error), GRAFT_ERROR_PLUGIN);
 }
 
-/* Without a place to remember, plugins are tried each time. */
+/* If verdicts cannot be stored, plugins are tried each time. */
 static void test_no_memory(void **state) {
     (void)state;
     copy_plugin(folder, "good", "b.so");

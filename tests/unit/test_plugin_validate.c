@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of a descriptor that have no plugin of their own in tests/plugins. */
+/* Faults of a descriptor that have no plugin in tests/plugins. */
 #include "plugin_fixture.h"
 
 #include "../plugins/parts.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The threads of a process, asked for by several threads at once. `scripts/test --all` builds this with the thread
+/* The threads of a process, used by several threads at once. `scripts/test --all` builds this with the thread
  * sanitizer. */
 #include "kernels/pool.h"
 
@@ -25,11 +25,11 @@ enum { SANITIZED = 0 };
 
 enum { CALLERS = 8, ROUNDS = 300, ITEMS = 4096, WORKERS = 4 };
 
-/* Numbers that plain stores fill and plain loads read: a job that ends early, or begins late, is a race. */
+/* Numbers that are written and read without atomics: a job that ends early, or begins late, is a race. */
 struct caller {
     pthread_t thread;
     int64_t numbers[ITEMS];
-    int32_t in_worker[WORKERS]; /* calls within the loop, by worker */
+    int32_t in_worker[WORKERS]; /* number of calls within the loop, for each worker */
     int64_t round;
     int failures;
 };
@@ -73,14 +73,14 @@ static void is_inside(void *data, int32_t worker, int64_t begin, int64_t end) {
     workers[worker] = graft_pool_is_inside() ? graft_parallel_workers() : -1;
 }
 
-/* Within a loop there is no other. */
+/* A loop within a loop runs on the same thread. */
 static void test_inside(void **state) {
     int32_t workers[WORKERS] = {0};
     (void)state;
     graft_parallel_for_workers(ITEMS, 1, is_inside, workers);
     int calls = 0;
     for (int i = 0; i < WORKERS; i++) {
-        assert_in_range(workers[i], 0, 1); /* one that came too late did nothing */
+        assert_in_range(workers[i], 0, 1); /* a thread that came too late did nothing */
         calls += workers[i];
     }
     assert_true(calls > 0);
@@ -93,9 +93,9 @@ static void pass(int milliseconds) {
     (void)nanosleep(&time, NULL);
 }
 
-enum { ASLEEP = 2, PATIENCE = 10000 }; /* milliseconds: after so long whoever looks has fallen asleep; and at most */
+enum { ASLEEP = 2, PATIENCE = 10000 }; /* milliseconds after which a waiting thread sleeps; and the longest wait */
 
-/* Worker 0 waits for another to come, that one lets worker 0 wait for its end. */
+/* Worker 0 waits for another to arrive, which lets worker 0 wait for its end. */
 static void meet(void *data, int32_t worker) {
     atomic_int *come = data;
     if (worker != 0) {
@@ -108,7 +108,7 @@ static void meet(void *data, int32_t worker) {
     }
 }
 
-/* Helpers that sleep are woken, and so is whoever sleeps until they have done their part. */
+/* Sleeping helpers are woken, and so is the caller when they have finished. */
 static void test_asleep(void **state) {
     (void)state;
     for (int i = 0; i < 20; i++) {

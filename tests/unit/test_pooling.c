@@ -19,7 +19,7 @@ static void expect(float got, double wanted) {
     }
 }
 
-/* Every way by itself; a text of one token is that token in all of them. */
+/* Each mode alone; the text of one token gives that token in every mode. */
 static void test_modes(void **state) {
     (void)state;
     const struct {
@@ -46,7 +46,7 @@ static void test_modes(void **state) {
     }
 }
 
-/* Several are joined in the order in which they are asked for. */
+/* Several modes are concatenated in the order in which they are requested. */
 static void test_joined(void **state) {
     (void)state;
     const struct graft_pooling pooling = {{GRAFT_POOLING_LAST, GRAFT_POOLING_CLS, GRAFT_POOLING_MAX}, 3};

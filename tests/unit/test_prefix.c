@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prefixes of prompts on disk: the same bits with a file as without, and files that are refused. */
+/* Prefixes of prompts on disk: results have the same bits with a file as without, and invalid files are refused. */
 #include "sequences_fixture.h"
 
 #include "base/alloc.h"
@@ -25,7 +25,7 @@ static void make_ids(int32_t *ids, int last) {
     }
 }
 
-/* What a prompt generates: its new tokens, and the logits of the first of them. */
+/* The result of a prompt: its new tokens, and the logits of the first of them. */
 struct said {
     int32_t ids[NEW_TOKENS];
     float *logits;
@@ -68,7 +68,7 @@ static int64_t shared_tokens(const struct graft_sequences *sequences) {
     return counts.shared_tokens;
 }
 
-/* A prompt that begins like one in the file takes that beginning over, and its tokens and logits have the same bits as
+/* A prompt that begins like one in the file reuses that beginning, and its tokens and logits have the same bits as
  * without the file. */
 static void check_model(const char *name) {
     struct graft_model *model = open_model(library, golden(name), 0);
@@ -93,7 +93,7 @@ static void check_model(const char *name) {
     assert_int_equal(shared_tokens(sequences), 2 * PIECE);
     assert_memory_equal(with.ids, without.ids, sizeof with.ids);
     assert_memory_equal(with.logits, without.logits, (size_t)graft_model_vocab_size(model) * sizeof(float));
-    check(graft_sequences_save(sequences, path, &tokens, &error)); /* it has that already */
+    check(graft_sequences_save(sequences, path, &tokens, &error)); /* the session has that prefix already */
     assert_int_equal(tokens, 0);
     graft_sequences_free(sequences);
     free(with.logits);
@@ -133,7 +133,7 @@ static int load(struct graft_model *model, const char *path) {
     return status;
 }
 
-/* Another model of the same sizes, and the same model computed in another way. */
+/* Files of another model with the same sizes, and of the same model computed in another way, are refused. */
 static void test_other(void **state) {
     (void)state;
     const char *path = folder_path(folder, "other");
@@ -203,7 +203,7 @@ static void test_not_kept(void **state) {
         graft_sequences_free(sequences);
         graft_model_free(model);
     }
-    /* Nothing was read: nothing is written. */
+    /* Nothing was read, so nothing is written. */
     struct graft_model *model = open_model(library, golden("llama"), 0);
     struct graft_sequences *sequences = create(model, 1, 0);
     int64_t tokens = -1;
@@ -244,14 +244,14 @@ static void test_folder(void **state) {
     (void)state;
     struct graft_model *model = open_model(library, golden("llama"), 0);
     struct graft_model *other = open_model(library, golden("mixtral"), 0);
-    assert_int_equal(load_from(model, 1, -1), 0); /* nothing is there */
+    assert_int_equal(load_from(model, 1, -1), 0); /* the folder is empty */
     folder_put(folder, "broken.session", "text", 4);
     folder_put(folder, "mine", "text", 4);
     folder_put(folder, "half.session.tmp-1-0", "text", 4);
     assert_int_equal(save_in(other, INT64_MAX), 2 * PIECE);
     assert_int_equal(load_from(model, 1, -1), 0);
     assert_int_equal(save_in(model, INT64_MAX), 2 * PIECE);
-    assert_int_equal(save_in(model, INT64_MAX), 0); /* it has that */
+    assert_int_equal(save_in(model, INT64_MAX), 0); /* the session has that prefix */
     assert_int_equal(load_from(model, 2, -1), 2 * PIECE);
     assert_int_equal(load_from(model, 2, PIECE + 3), 2 * PIECE); /* one piece fits */
     assert_int_equal(load_from(model, 2, 3), 0);
@@ -264,7 +264,7 @@ static void test_folder(void **state) {
     graft_model_free(model);
 }
 
-/* What two different prompts have in common is written once; what they do not is not, nor a prompt that came twice. */
+/* The common part of two prompts is written once; their different ends and repeated prompts are not written. */
 static void test_shared(void **state) {
     (void)state;
     struct graft_model *model = open_model(library, golden("llama"), 0);
@@ -282,7 +282,8 @@ static void test_shared(void **state) {
     assert_int_equal(graft_sequences_save_shared_in(sequences, folder, 100, &tokens, &error), GRAFT_ERROR_IO);
     assert_non_null(strstr(error.message, "of at most 100"));
     error = graft_error_none();
-    check(graft_sequences_save_shared_in(sequences, folder, INT64_MAX, &tokens, &error)); /* not tried again */
+    check(graft_sequences_save_shared_in(sequences, folder, INT64_MAX, &tokens,
+                                         &error)); /* a file that failed is not tried again */
     assert_int_equal(tokens, 0);
     graft_sequences_free(sequences);
 
@@ -302,7 +303,8 @@ static void test_shared(void **state) {
     sequences = create(model, 4, 0);
     check(graft_sequences_load_from(sequences, folder, ids, PROMPT, &tokens, &error));
     assert_int_equal(tokens, 2 * PIECE);
-    check(graft_sequences_load_from(sequences, folder, ids, PROMPT, &tokens, &error)); /* it is here already */
+    check(graft_sequences_load_from(sequences, folder, ids, PROMPT, &tokens,
+                                    &error)); /* the prefix is in the session already */
     assert_int_equal(tokens, 0);
     for (int last = 3; last < 5; last++) {
         say(model, sequences, last, &said);
@@ -315,7 +317,7 @@ static void test_shared(void **state) {
     graft_model_free(model);
 }
 
-/* Each allocation of a load fails once; afterwards the sequences work all the same. */
+/* Each allocation of a load fails in turn; afterwards the sequences work as before. */
 static void test_memory(void **state) {
     (void)state;
     const char *path = folder_path(folder, "memory");

@@ -95,7 +95,7 @@ static void test_too_costly(void **state) {
     graft_regex_free(regex);
 }
 
-/* What takes more than the small stack of JIT code is found all the same. */
+/* A match that needs more than the small stack of JIT code is still found. */
 static void test_deep(void **state) {
     (void)state;
     enum { SIZE = 50000 };
@@ -136,7 +136,7 @@ static void test_threads(void **state) {
     graft_regex_free(regex);
 }
 
-/* Compiles and searches in a thread of its own, whose searcher is not there yet. Returns "" when all went well. */
+/* Compiles and searches in a new thread, which has no searcher yet. Returns "" on success. */
 static void *compile_and_search(void *data) {
     struct graft_error error = graft_error_none();
     struct graft_regex *regex = NULL;

@@ -61,7 +61,7 @@ static void add(const struct graft_replacement *replacement, const char *plugin,
     assert_int_equal(graft_registry_add_replacement(registry, replacement, &origin, &error), GRAFT_OK);
 }
 
-/* The class built for `class_name` at `path`; NULL after an error. */
+/* The class that is built for `class_name` at `path`; NULL after an error. */
 static const char *winner_at(const char *class_name, const char *path, const char *model_type) {
     const struct graft_module_place place = {class_name, path, model_type, NULL, NULL, NULL, NULL, NULL};
     struct graft_resolution found;
@@ -98,8 +98,8 @@ static void test_first_pattern_wins(void **state) {
     assert_string_equal(winner("LlamaAttention"), "LlamaAttention");
 }
 
-/* Two without an order, both by a name or both by a pattern, want the module: an error, unless something goes before
- * both, whenever it was registered. */
+/* Two plugins without an order, both by name or both by pattern, match the module: an error, unless another one comes
+ * before both, whenever it was registered. */
 static void test_tie(void **state) {
     const struct graft_replacement names[] = {name_key("LlamaAttention", &mine), name_key("LlamaAttention", &yours)};
     const struct graft_replacement patterns[] = {pattern_key("Attention$", &mine), pattern_key("^Llama", &yours)};
@@ -117,8 +117,7 @@ static void test_tie(void **state) {
     }
 }
 
-/* A name goes before the patterns of other plugins, in whatever order they were registered, also where these are tied.
- */
+/* A name comes before the patterns of other plugins, in any order of registration, also if these conflict. */
 static void test_exact_before_patterns_of_others(void **state) {
     const struct graft_replacement keys[] = {name_key("LlamaAttention", &mine), pattern_key("^Llama", &yours),
                                              pattern_key("Attention$", &yours)};
@@ -191,7 +190,7 @@ static void test_named_class_of_another_interface(void **state) {
     assert_non_null(strstr(error.message, BLOCK));
 }
 
-/* Checks the patterns over modules of all classes, `path` being that of the BertAttention. */
+/* Checks the patterns over modules of all classes; `path` is that of the BertAttention. */
 static int check_patterns(const char *path) {
     const struct graft_module_place places[] = {{"BertAttention", path, "bert", NULL, NULL, NULL, NULL, NULL},
                                                 {"BertSelfAttention", "self.0", "bert", NULL, NULL, NULL, NULL, NULL},
@@ -223,7 +222,7 @@ static void test_interface_rule(void **state) {
     assert_int_equal(check_patterns("block"), GRAFT_OK);
 }
 
-/* A pattern may ask for what fits. */
+/* A pattern may be restricted to classes that fit. */
 static void test_where_it_fits(void **state) {
     struct graft_replacement broad = pattern_key(".*Attention", &mine);
     (void)state;
@@ -234,7 +233,7 @@ static void test_where_it_fits(void **state) {
     assert_string_equal(winner("BertSelfAttention"), "Mine");
 }
 
-/* A pattern that its module path keeps away from the misfit hits nothing wrong. */
+/* A pattern whose module path excludes the misfit matches nothing wrong. */
 static void test_interface_rule_and_path(void **state) {
     struct graft_replacement broad = pattern_key("Attention", &mine);
     (void)state;
@@ -258,7 +257,8 @@ static void test_conflict(void **state) {
     assert_string_equal(winner("BertSelfAttention"), "BertSelfAttention");
 }
 
-/* One that gives way does so to any other, first or second, but not against the user's order. */
+/* A replacement that gives way does so to any other, registered before or after it, but not against the user's
+ * order. */
 static void test_gives_way(void **state) {
     const struct graft_replacement firm = pattern_key("^Llama", &yours);
     struct graft_replacement modest = name_key("LlamaAttention", &mine);
@@ -280,7 +280,7 @@ static void test_gives_way(void **state) {
     (void)state;
 }
 
-/* The user's order decides, whatever was registered first and whatever kind of key it is. */
+/* The user's order decides, whatever was registered first and whatever kind the keys are. */
 static void test_rank(void **state) {
     const struct graft_replacement first = name_key("LlamaAttention", &mine);
     const struct graft_replacement second = pattern_key("^Llama", &yours);
@@ -306,8 +306,7 @@ static void test_private_classes(void **state) {
     graft_snapshot_release(snapshot);
 }
 
-/* A pattern leaves the private classes of other plugins alone; exact names, and the plugin's own patterns, reach them.
- */
+/* Patterns do not match private classes of other plugins; exact names, and the plugin's own patterns, do. */
 static void test_private_class_of_another(void **state) {
     static const struct graft_class part = CLASS("PartAttention", ATTENTION, 0);
     const struct graft_origin origin = {.plugin = "a"};
@@ -376,7 +375,7 @@ static void test_snapshots_do_not_change(void **state) {
     graft_snapshot_release(after);
 }
 
-/* All that a plugin brings, or nothing. */
+/* Either everything of a plugin is registered, or nothing. */
 static void test_plugin_as_a_whole(void **state) {
     const struct graft_replacement replacements[] = {name_key("LlamaAttention", &mine), pattern_key("(", &yours)};
     struct graft_plugin plugin = {.id = "a",
@@ -396,7 +395,7 @@ static void test_plugin_as_a_whole(void **state) {
     assert_string_equal(winner("LlamaAttention"), "Mine");
 }
 
-/* A pattern that would search for ages ends with an error that names it. */
+/* A pattern whose search would take too long is an error that names it. */
 static void test_evil_pattern(void **state) {
     static const struct graft_class victim = CLASS("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", ATTENTION, 0);
     const struct graft_replacement evil = pattern_key("^(a|aa)+$", &mine);

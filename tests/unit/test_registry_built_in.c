@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library's own families, read when they are asked for: whatever is there is found without the others. */
+/* The library's own families, each read when it is needed, without the others. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static struct graft_built_in *read_all(void) {
     return all;
 }
 
-/* By the index alone; and no two have one name. */
+/* Finds each family by the index alone; no two have the same name. */
 static void test_each_class(void **state) {
     struct graft_built_in *all = read_all();
     const struct graft_known_class *wanted, *known;
@@ -84,7 +84,7 @@ static void test_unknown(void **state) {
     graft_built_in_free(built_in);
 }
 
-/* Reading in which each allocation fails in turn is an error, and then goes on. */
+/* Reading while each allocation fails in turn is an error, and then succeeds. */
 static void test_each_allocation(void **state) {
     struct graft_built_in *built_in = make();
     const struct graft_known_family *known = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Library calls on the mapping; the conformance cases go through them one by one, here are the edges. */
+/* Library calls on the mapping: special cases. The conformance cases test the usual sequences. */
 #include "library_fixture.h"
 
 #include "base/alloc.h"
@@ -20,7 +20,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* "key=Class key=Class": the mapping. */
+/* The mapping as text: "key=Class key=Class". */
 static const char *mapping(void) {
     static char text[256];
     struct graft_patch *patches = NULL;
@@ -74,7 +74,7 @@ static void test_all_or_nothing(void **state) {
     assert_string_equal(mapping(), "b=FirstMLP");
 }
 
-/* Entries of a later version of the headers, with fields that this one does not know; all have one size. */
+/* Entries of a later version of the headers, with fields unknown here; all have one size. */
 static void test_strides(void **state) {
     struct later {
         struct graft_patch patch;
@@ -127,7 +127,7 @@ static void test_refused(void **state) {
         "flags: requirement 0x80000000 is unknown to this host");
 }
 
-/* A pattern may ask for what fits; a name means the class that it is. */
+/* A pattern may be restricted to classes that fit; a name means exactly its class. */
 static void test_where_it_fits(void **state) {
     struct graft_patch patch = {.struct_size = sizeof patch,
                                 .key = "^Llama",
@@ -189,7 +189,7 @@ static void test_scope_rules(void **state) {
     assert_string_equal(error.hint, "did you mean LlamaAttention?");
     assert_null(class_of("Nothing"));
     assert_string_equal(error.hint, "");
-    /* A scope still open is left with the library. */
+    /* Freeing the library also frees an open scope. */
 }
 
 static void test_invalid_key(void **state) {
@@ -217,7 +217,7 @@ static void test_costly_key(void **state) {
     graft_library_leave(library, scope);
 }
 
-/* Every allocation fails in turn: the calls change nothing then. */
+/* Every allocation fails in turn: failed calls change nothing. */
 static void test_out_of_memory(void **state) {
     static const char *const types[] = {"llama", NULL};
     const struct graft_patch patch = {.struct_size = sizeof patch,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which family of a model type is taken, and whose class a name means. */
+/* Which family of a model type is used, and which class a name means. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static int add(const struct graft_plugin *plugin, const char *file, int32_t rank
     return status;
 }
 
-/* Who brings the family of that type; "" is the host. */
+/* The plugin that provides the family of that type; "" is the host. */
 static const char *bringer(const char *model_type) {
     const struct graft_known_family *known = graft_snapshot_family(snapshot, model_type);
     return known == NULL ? NULL : known->origin.plugin != NULL ? known->origin.plugin : "";
@@ -95,7 +95,7 @@ static void test_found(void **state) {
     assert_non_null(strstr(error.hint, "graft/family.h"));
 }
 
-/* Without an order neither is taken. */
+/* Without an order two families of a type are an error. */
 static void test_two_without_order(void **state) {
     (void)state;
     assert_int_equal(add(&plugin_a, "a.so", 0), GRAFT_OK);
@@ -115,7 +115,7 @@ static void test_two_in_order(void **state) {
     assert_int_equal(graft_snapshot_check_family(snapshot, known, &error), GRAFT_OK);
 }
 
-/* What a program registers goes before what is found, the first before the second. */
+/* Families that a program registers come before those of files, the first before the second. */
 static void test_by_call(void **state) {
     (void)state;
     assert_int_equal(add(&plugin_a, "a.so", 0), GRAFT_OK);
@@ -126,7 +126,7 @@ static void test_by_call(void **state) {
     assert_string_equal(bringer("new"), "b");
 }
 
-/* The host's own goes before a plugin that was merely found. */
+/* The host's family comes before one of a plugin that was not chosen by the user. */
 static void test_replacing_the_host(void **state) {
     (void)state;
     family_a.model_type = family_b.model_type = "host";
@@ -138,7 +138,7 @@ static void test_replacing_the_host(void **state) {
     assert_string_equal(bringer("host"), "b");
 }
 
-/* Who asks gets a class of its own plugin first, then the host's. */
+/* A class gets a class of its own plugin first, then the host's. */
 static void test_classes(void **state) {
     (void)state;
     assert_int_equal(add(&plugin_a, "a.so", 0), GRAFT_OK);
@@ -169,7 +169,7 @@ static void test_classes_of_one_name_in_order(void **state) {
     assert_ptr_equal(graft_snapshot_class(snapshot, "MLPOfA", "a")->cls, &classes_of_a[1]);
 }
 
-/* Every allocation fails in turn: then nothing is registered. */
+/* Every allocation fails in turn: nothing is registered then. */
 static void test_out_of_memory(void **state) {
     (void)state;
     for (long i = 1, failed = 1; failed; i++) {

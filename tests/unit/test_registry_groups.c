@@ -115,7 +115,7 @@ static void test_other_model_type(void **state) {
     assert_string_equal(notes, "");
 }
 
-/* A plugin none of whose replacements is for the model's type says so. */
+/* A plugin gets a note if none of its replacements is for the model's type. */
 static void test_other_model_types(void **state) {
     static const char *const first_types[] = {"one_type", "both", NULL};
     static const char *const second_types[] = {"both", "last", NULL};
@@ -145,7 +145,7 @@ static void test_taken(void **state) {
     assert_non_null(strstr(notes, "one: group pair is left out: two replaces what \"Leaf\" matches\n"));
 }
 
-/* What another replacement leaves out of the model is not there for a group. */
+/* A module that another replacement leaves out of the model does not exist for a group. */
 static void test_taken_with_its_parent(void **state) {
     (void)state;
     add("one", 0, &leaf_in_pair);
@@ -157,7 +157,7 @@ static void test_taken_with_its_parent(void **state) {
     assert_non_null(strstr(notes, "one: group pair is left out: \"Norm\" matches nothing in this model\n"));
 }
 
-/* A group that is out anyway takes nothing from others, nor quarrels with them. */
+/* A group that does not take effect takes no modules from others, and conflicts with none. */
 static void test_no_quarrel(void **state) {
     (void)state;
     add("one", 0, &block_in_pair);
@@ -175,7 +175,8 @@ static void test_quarrel(void **state) {
     assert_string_equal(model.error.message, "plugins one and two both replace Leaf");
 }
 
-/* A plugin that is skipped, as its pattern hits what it may not, is no obstacle to groups, nor to what it lost. */
+/* A plugin that is skipped because its pattern matches a misfit hinders neither groups nor the plugins that would have
+ * lost to it. */
 static void test_skipped(void **state) {
     static const struct graft_replacement broad = {
         .struct_size = sizeof broad, .key = GRAFT_KEY_PATTERN, .target = ".", .replacement = &my_leaf};

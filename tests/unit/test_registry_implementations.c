@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be chosen by name: names that are taken, names that nobody has, kernels as replacements of one model. */
+/* Implementations chosen by name: duplicate names, unknown names, kernels as replacements of one model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,7 +116,7 @@ static void test_unknown_names(void **state) {
     graft_registry_free(registry);
 }
 
-/* Of one snapshot only; a name twice is once. */
+/* A kernel belongs to one snapshot; naming it twice is the same as once. */
 static void test_kernels(void **state) {
     static const char *const names[] = {"fast", "fast"};
     static const char *const wrong[] = {"fast", "slow"};

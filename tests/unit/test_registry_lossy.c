@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes with lossy operations take effect where somebody asked for their plugin. */
+/* Classes with lossy operations take effect only if the user asked for their plugin. */
 #include "fake_model.h"
 
 #include "base/alloc.h"
@@ -15,7 +15,7 @@ static const struct graft_class root = FAKE_CLASS("Root", "graft.causal_lm/1", &
 static const struct graft_class leaf = FAKE_CLASS("Leaf", LEAF, &nothing);
 static const struct graft_class other = FAKE_CLASS("Other", LEAF, &nothing);
 
-/* Never called: nothing is planned here. */
+/* Never called, because nothing is planned here. */
 static int infer(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
                  struct graft_error *error) {
     (void)shapes;
@@ -84,7 +84,7 @@ static int keep_note(void *data, char *note_take, size_t unused_plugins, struct 
     return GRAFT_OK;
 }
 
-/* The plugin with a rank, in a model; these classes are at "leaf" and "other". */
+/* Builds a model with the plugin at a rank; the classes at "leaf" and "other" must be these. */
 static void assert_classes(int rank, const char *at_leaf, const char *at_other) {
     const struct graft_known_plugin known = {.descriptor = &plugin,
                                              .origin = {.plugin = "quant", .file = "quant.so", .rank = rank}};
@@ -98,7 +98,7 @@ static void assert_classes(int rank, const char *at_leaf, const char *at_other) 
 
 #define QUANT_NOTE "quant.so: Quant is not used, because it changes the model's results; enable it by id (quant)\n"
 
-/* It is the class that waits, not all of the plugin. */
+/* Only the lossy class waits, not the whole plugin. */
 static void test_unasked(void **state) {
     const struct graft_class *cls = NULL;
     struct graft_scope *scope = NULL;
@@ -117,7 +117,7 @@ static void test_asked_for(void **state) {
     assert_string_equal(notes, "");
 }
 
-/* One that is exact may wait as well. */
+/* An exact class may be declared to wait as well. */
 static void test_on_request(void **state) {
     (void)state;
     replacements[1].flags = GRAFT_REPLACEMENT_ON_REQUEST;
@@ -125,7 +125,7 @@ static void test_on_request(void **state) {
     assert_string_equal(notes, QUANT_NOTE "quant.so: Fast is not used; enable it by id (quant)\n");
 }
 
-/* A program registers a plugin by a call, before those from files. */
+/* A program registers a plugin by a call, which comes before those from files. */
 static void test_called(void **state) {
     (void)state;
     assert_classes(INT32_MIN, "Quant", "Fast");
@@ -138,7 +138,7 @@ static void test_group(void **state) {
     assert_string_equal(notes, QUANT_NOTE);
 }
 
-/* A plugin is told of once, however many of its classes and rules wait. */
+/* A plugin gets one note, however many of its classes and rules wait. */
 static void test_several(void **state) {
     struct graft_replacement three[] = {replacements[0], replacements[1], replacements[0]};
     (void)state;
@@ -150,7 +150,7 @@ static void test_several(void **state) {
     assert_string_equal(notes, "quant.so: Quant and 1 more of its classes are not used; enable it by id (quant)\n");
 }
 
-/* Plugins that wait altogether, and for the same reason, share a note. */
+/* Plugins that wait entirely, for the same reason, share a note. */
 static void test_several_plugins(void **state) {
     struct graft_plugin others[] = {plugin, plugin, plugin};
     struct graft_known_plugin known[3];
@@ -171,7 +171,7 @@ static void test_several_plugins(void **state) {
         "half: Quant is not used, because it changes the model's results; enable it by id (half)\n");
 }
 
-/* What describes a lossy child is lossy, and nobody can tell which of the plugin's classes that is. */
+/* A class that describes a lossy child is lossy, although the host cannot tell which class of the plugin that is. */
 static void test_private_class(void **state) {
     (void)state;
     plugin.classes = &quant;
@@ -184,7 +184,7 @@ static void test_private_class(void **state) {
         notes, "quant.so: Fast is not used, because it changes the model's results; enable it by id (quant)\n");
 }
 
-/* A patch that names the class asks for it. */
+/* A patch that names the class counts as a request. */
 static void test_patch(void **state) {
     const struct graft_patch element = {.struct_size = sizeof element, .key = "Leaf", .replacement = &quant};
     struct graft_snapshot *made = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What library calls do to models, on the golden llama. */
+/* The effect of library calls on models, with the golden llama. */
 #include "library_fixture.h"
 
 #include <unistd.h>
@@ -93,7 +93,7 @@ static void test_interface_rule(void **state) {
     assert_int_equal(open_llama(), GRAFT_ERROR_PLUGIN);
     assert_non_null(strstr(error.message, "pattern \"Llama\" for FirstMLP"));
     assert_string_equal(error.hint, "use the pattern \"^(LlamaMLP)$\"");
-    /* What an exact name takes, the pattern does not get. */
+    /* An exact name wins over the pattern. */
     assert_int_equal(graft_library_clear(library, NULL), GRAFT_OK);
     put(library, "(MLP|^Linear)$", &first_mlp);
     put(library, "Linear", &my_linear);
@@ -128,7 +128,7 @@ static void test_group(void **state) {
     assert_true(has_note("group pair is left out: \"Linear\" matches nothing in this model"));
 }
 
-/* A model directory of config.json alone. */
+/* A model directory with config.json only. */
 static void make_directory(char folder[64]) {
     char path[512], from[600], to[128], bytes[4096];
     (void)snprintf(folder, 64, "/tmp/graft_test_XXXXXX");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replacements that share a module: those that call super wrap each other, and one of the others is innermost. */
+/* Replacements of the same module: those that call super wrap each other, and one of the others is innermost. */
 #include "fake_model.h"
 
 #include "base/alloc.h"
@@ -77,7 +77,7 @@ static void add(const char *plugin, int rank, const struct graft_class *cls) {
     add_key(plugin, rank, GRAFT_KEY_NAME, "Leaf", cls);
 }
 
-/* Builds the model; the classes at "leaf", the outermost first, have to be these. */
+/* Builds the model; the classes at "leaf", outermost first, must be these. */
 static void assert_stack(const char *classes) {
     char found[256] = "";
     assert_int_equal(fake_model_build(&model, "Root"), GRAFT_OK);
@@ -99,7 +99,7 @@ static void test_order_of_user(void **state) {
     assert_stack("Lora Clip Quant");
 }
 
-/* A class that calls no other is innermost, whatever its rank. */
+/* A class that does not call super is innermost, whatever its rank. */
 static void test_innermost(void **state) {
     (void)state;
     add("quant", 1, &quant);
@@ -118,7 +118,7 @@ static void test_order_of_ids(void **state) {
     assert_null(fake_model_node(&model, "leaf")->super->super->super->original);
 }
 
-/* Each class describes what it adds; the state dict is that of all of them. */
+/* Each class describes its own parameters; the state dict has those of all. */
 static void test_parameters(void **state) {
     (void)state;
     add("lora", 0, &lora);
@@ -145,7 +145,7 @@ static void test_conflict(void **state) {
     assert_stack("Clip OtherQuant");
 }
 
-/* A plugin has one place in a stack: that of the key that it would win by alone. */
+/* A plugin has one place in a stack: that of the key by which it would win alone. */
 static void test_one_of_each_source(void **state) {
     (void)state;
     add_key("clip", 0, GRAFT_KEY_PATTERN, "L", &log_calls);
@@ -154,7 +154,7 @@ static void test_one_of_each_source(void **state) {
     assert_stack("Clip Leaf");
 }
 
-/* A load's patch before calls, calls before plugins; the patch may name a class that a plugin brings, too. */
+/* A load's patch comes before calls, calls before plugins; the patch may also name a plugin's class. */
 static void test_sources(void **state) {
     const struct graft_patch called = {.struct_size = sizeof called, .key = "Leaf", .replacement = &log_calls};
     const struct graft_patch patched = {.struct_size = sizeof patched, .key = "Leaf", .replacement = &clip};
@@ -175,7 +175,7 @@ static void test_sources(void **state) {
     assert_stack("Clip Log Lora Leaf");
 }
 
-/* By name a program gets the class that a parent would call. */
+/* A look-up by name gives a program the class that a parent would call. */
 static void test_look_up(void **state) {
     const struct graft_class *cls = NULL;
     const struct graft_class *describing[GRAFT_MAX_STACK];
@@ -268,7 +268,7 @@ static int first_note(void *data, char *note_take, size_t unused_plugins, struct
     return GRAFT_OK;
 }
 
-/* Who wraps a module has not lost it, so its group stays. */
+/* A plugin that wraps a module has not lost it, so its group takes effect. */
 static void test_groups(void **state) {
     static const struct graft_replacement wrapping[] = {{.struct_size = sizeof wrapping[0],
                                                          .key = GRAFT_KEY_NAME,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registering and resolving from several threads at once. Meant for the thread sanitizer, too. */
+/* Registers and resolves in several threads at once, also with the thread sanitizer. */
 #include "registry/registry.h"
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ struct worker {
     int failures;
 };
 
-/* Registers, and looks at snapshots: their number of replacements never goes down, and the first one wins. */
+/* Registers, and reads snapshots: their number of replacements never decreases, and the first one wins. */
 static void *work(void *data) {
     static const struct graft_origin origin = {.plugin = "test"};
     struct worker *worker = data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rotary frequencies of every rope type against those of transformers 5.23 (modeling_rope_utils, f32), and what of a
- * config is refused. */
+/* Compares the frequencies of every rope type with transformers 5.23 (modeling_rope_utils, f32), and tests configs that
+ * are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static struct graft_error error;
 static const struct graft_rope_info usual = {
     .struct_size = sizeof usual, .head_dim = HEAD_DIM, .max_position_embeddings = MAX_POSITIONS, .rope_theta = 10000.0};
 
-/* A rotation of the config with that text; NULL with `error`. */
+/* The frequencies for a config of that text; NULL with `error`. */
 static struct graft_rope *rope_of(const char *text, const struct graft_rope_info *info) {
     graft_json *document = NULL;
     struct graft_rope *rope = NULL;
@@ -153,8 +153,8 @@ static const struct {
      {0.125f, 0.0222284924f, 0.00395284733f, 0.000702926656f, 0.000125000006f, 0.0f, 0.0f, 0.0f}},
 };
 
-/* Each as rope_parameters, as the older rope_scaling with a base and a part beside it, and as those of a type of layer.
- */
+/* Each case as rope_parameters, as the older rope_scaling with base and share beside it, and as the parameters of a
+ * layer type. */
 static void test_goldens(void **state) {
     static const char *const texts[] = {"{\"rope_parameters\": %s}", "{\"rope_theta\": 7, \"rope_scaling\": %s}",
                                         "{\"rope_theta\": 7, \"rope_parameters\": {\"some_attention\": %s}}"};
@@ -175,7 +175,7 @@ static void test_goldens(void **state) {
     }
 }
 
-/* Without an object: defaults, what the config has beside, and what the class gives. */
+/* Without the object: defaults, fields of the config itself, and values from the class. */
 static void test_plain(void **state) {
     static const float base_16[] = {1.0f, 0.25f, 0.0625f, 0.015625f};
     struct graft_rope_info info = usual;
@@ -194,7 +194,7 @@ static void test_plain(void **state) {
     service->destroy(rope);
 }
 
-/* Whole heads: without a type, their part says nothing, whatever it is. */
+/* Whole heads: without a type, the share is ignored. */
 static void test_whole_heads(void **state) {
     static const char *const parts[] = {"0.5", "1.5", "0.2", "0", "1", "null"};
     struct graft_rope_info info = usual;
@@ -222,7 +222,7 @@ static void test_whole_heads(void **state) {
     service->destroy(rope);
 }
 
-/* Two magnitudes by length, and the factors of short sequences for all. */
+/* Two magnitudes by length, and the short factors for all lengths. */
 static void test_mscales(void **state) {
     static const char text[] =
         "{\"rope_scaling\": {\"rope_type\": \"longrope\", \"short_factor\": [1, 1, 1, 1, 2, 2, 2, 2], "
@@ -242,7 +242,7 @@ static void test_mscales(void **state) {
     assert_non_null(strstr(error.message, "rope_scaling.short_mscale: "));
 }
 
-/* An odd part has the frequencies of so many numbers, and turns one more. */
+/* An odd number of rotated numbers has as many frequencies as the next even one. */
 static void test_odd_part(void **state) {
     struct graft_rope_info info = usual;
     float frequencies[HEAD_DIM / 2];
@@ -322,7 +322,8 @@ static void test_without_memory(void **state) {
     graft_json_free(document);
 }
 
-/* Sequences on both sides of the original length have frequencies of their own, whatever lies beside them. */
+/* Sequences shorter and longer than the original length have frequencies of their own, whatever sequences are beside
+ * them. */
 static void test_angles(void **state) {
     static const int64_t cu_seqlens[] = {0, 2, 3, 3, 5}, positions[] = {0, 1, 40, 5, 6};
     static const int32_t sequence_of[] = {0, 0, 1, 3, 3};

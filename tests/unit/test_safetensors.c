@@ -43,7 +43,7 @@ static void assert_opens(const char *header, size_t data_bytes) {
     graft_safetensors_close(open_file(folder_path(folder, "f")));
 }
 
-/* The file "f" is refused with these words. */
+/* Expects the file "f" to be refused with these words. */
 static void assert_file_refused(const char *words) {
     struct graft_safetensors *file = NULL;
     struct graft_error error = graft_error_none();
@@ -61,7 +61,8 @@ static void assert_refused(const char *header, size_t data_bytes, const char *wo
 
 static void test_views(void **state) {
     (void)state;
-    /* Not in the order of places, types misaligned, an empty tensor in between and at the end, a scalar. */
+    /* Tensors in another order than their data, misaligned types, an empty tensor in the middle and at the end, a
+     * scalar. */
     tensor_file_put(folder, "f",
                     "{\"z\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]},"
                     "\"__metadata__\":{\"format\":\"pt\",\"x\":\"\\u0000\"},"
@@ -116,7 +117,7 @@ static void test_types(void **state) {
     }
 }
 
-/* Those that nothing computes with: eight elements each. */
+/* Types that nothing computes with: eight elements each. */
 static void test_kept_types(void **state) {
     static const struct {
         const char *name;
@@ -144,7 +145,7 @@ static void test_kept_types(void **state) {
     }
 }
 
-/* As the official implementation does, and no bytes are shared. */
+/* Equal to the official implementation's result, without sharing bytes. */
 static void test_ends_in_a_byte(void **state) {
     static const char *const shapes[] = {"\"F4\",\"shape\":[3]", "\"F4\",\"shape\":[]", "\"F6_E2M3\",\"shape\":[2,3]",
                                          "\"F6_E3M2\",\"shape\":[1]"};
@@ -185,7 +186,7 @@ static void test_length(void **state) {
     tensor_file_put_length(folder, "f", UINT64_MAX, "{}", 2, 0);
     assert_file_refused("header of 18446744073709551615 bytes, expected at most 100000000 and no more than the file's "
                         "2: not a safetensors file, or a truncated one");
-    /* A sparse file that does have the bytes. */
+    /* A sparse file of the full size. */
     tensor_file_put_length(folder, "f", 100000001, "{}", 2, 0);
     assert_int_equal(truncate(folder_path(folder, "f"), 100000009), 0);
     assert_file_refused("header of 100000001 bytes, expected at most 100000000 and no more than the file's 100000001: "
@@ -313,7 +314,7 @@ static void test_real(void **state) {
     graft_safetensors_close(file);
 }
 
-/* Whatever form a header has, the same is read from it: with a member that is not known it takes the slower way. */
+/* A header gives the same in every form: with an unknown member it is read by the slower parser. */
 static void test_forms(void **state) {
     (void)state;
     static const char *const headers[] = {
@@ -348,7 +349,7 @@ static void test_forms(void **state) {
     }
 }
 
-/* What the quick way does not take is refused by the slow one, never let through. */
+/* Headers that the quick parser rejects are refused by the slow one, too. */
 static void test_forms_refused(void **state) {
     (void)state;
     static const char *const headers[] = {
@@ -387,7 +388,7 @@ static void out_of_memory(const char *header) {
         graft_alloc_fail_at(n);
         int status = graft_safetensors_open(folder_path(folder, "f"), &file, &error);
         int fired = graft_alloc_fail_at(0) == 0;
-        /* A failure on the quick way may be made good by the slow one. */
+        /* The slow parser may succeed after a failure in the quick one. */
         if (status == GRAFT_OK) {
             assert_int_equal(graft_safetensors_count(file), 1);
             assert_int_equal(graft_json_size(graft_safetensors_metadata(file)), 1);

@@ -132,7 +132,7 @@ static void test_cannot_write(void **state) {
     assert_string_equal(error.source, path);
 }
 
-/* What the official implementation wrote comes out the same, byte by byte. */
+/* Writes a file of the official implementation again, byte by byte. */
 static void test_official_bytes(void **state) {
     (void)state;
     const char *data = getenv("GRAFT_TEST_DATA");
@@ -170,7 +170,7 @@ static void test_out_of_memory(void **state) {
             assert_int_equal(status, GRAFT_OK);
             break;
         }
-        /* Without memory for the folder's name only its sync is left out. */
+        /* Without memory for the folder's name only the sync of the folder is left out. */
         assert_true(status == GRAFT_ERROR_INTERNAL || status == GRAFT_OK);
         assert_int_equal(folder_count(folder), status == GRAFT_OK);
         failures += status != GRAFT_OK;

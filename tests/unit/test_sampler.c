@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Choosing the next token with every instruction set. Without chance it is the first of the largest logits, whatever
- * else there is; by chance all of the vocabulary can be drawn, as often as softmax says, unless top_k and top_p leave
- * fewer. */
+/* Chooses the next token with every instruction set. Greedy choice takes the first of the largest logits; sampling
+ * draws from the whole vocabulary, as often as softmax says, or from what top_k and top_p leave. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +64,7 @@ static void test_alone(void **state) {
     check_alone(NAN, -INFINITY);
 }
 
-/* With nothing to choose from it is the first. */
+/* Without any valid logit the first token is chosen. */
 static void test_none(void **state) {
     float logits[MOST];
     (void)state;
@@ -75,7 +74,7 @@ static void test_none(void **state) {
     assert_int_equal(pick(logits, MOST, 1.0, NULL, 0), 0);
 }
 
-/* Tokens that were there are divided or multiplied, once each; the logits stay as they are. */
+/* Tokens that occurred are divided or multiplied, once each; the logits stay unchanged. */
 static void test_punished(void **state) {
     float logits[MOST];
     static const int32_t history[] = {4000, 3, 4000};
@@ -93,7 +92,7 @@ static void test_punished(void **state) {
     assert_int_equal(pick(logits, MOST, 1.5, history, 3), 0);
 }
 
-/* How often each of n tokens is drawn. */
+/* Counts how often each of n tokens is drawn. */
 static void count_draws(const struct graft_generation *generation, const float *logits, int64_t n, int draws,
                         int *counts) {
     struct graft_sampler_state state;
@@ -110,15 +109,15 @@ static void count_draws(const struct graft_generation *generation, const float *
     graft_sampler_free(sampler);
 }
 
-/* Logits that fall by `fall` in all. Tokens 7 i are the ones that they fall along: 7 divides no size here. */
+/* Logits that decrease by `fall` in all, along the tokens 7 i: 7 divides no size here. */
 static void fill_falling(float *logits, int64_t n, float fall) {
     for (int64_t i = 0; i < n; i++) {
         logits[i * 7 % n] = -fall * (float)i / (float)n;
     }
 }
 
-/* As many of the first tokens as top_p leaves have each eighth of them drawn as often as it weighs, within five
- * standard deviations; and none behind them, but for one where f32 may see another end. */
+/* Checks that each eighth of the tokens that top_p leaves is drawn as often as its probability says, within five
+ * standard deviations, and that none behind them is, except for one at the border, where f32 may decide otherwise. */
 static void check_frequencies(double temperature, float fall, double top_p) {
     enum { DRAWS = 2000, EIGHTHS = 8 };
     static float logits[FEWER];
@@ -162,7 +161,7 @@ static void test_frequencies(void **state) {
     }
 }
 
-/* Of tokens that weigh the same the first stay; NaN is never drawn. */
+/* Of tokens with equal probability the first ones stay; NaN is never drawn. */
 static void test_equal(void **state) {
     enum { DRAWS = 1000, N = 16 };
     float logits[N];
@@ -183,7 +182,7 @@ static void test_equal(void **state) {
     }
 }
 
-/* top_p leaves the fewest tokens that weigh so much together; the last may weigh more than is missing. */
+/* top_p leaves the fewest tokens whose probabilities reach it; the last one may exceed it. */
 static void test_top_p(void **state) {
     enum { DRAWS = 500 };
     static float logits[MOST];
@@ -214,7 +213,7 @@ static void test_top_p(void **state) {
     }
 }
 
-/* --- top_k, as plain code has it that sorts --- */
+/* --- top_k by simple code that sorts --- */
 
 struct plain {
     float logit;
@@ -237,7 +236,7 @@ static double uniform_of(const struct graft_sampler_state *state) {
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* [n] tokens in order without NaN; returns how many top_k leaves: those that equal the last stay. */
+/* Sorts the tokens [n] without NaN; returns how many top_k leaves: those equal to the last stay. */
 static int64_t plain_top_k(const float *logits, int64_t n, int64_t k, struct plain *tokens) {
     int64_t numbers = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -277,7 +276,7 @@ static int32_t plain_draw(const struct graft_generation *generation, const struc
     return tokens[at].id;
 }
 
-/* The same tokens for the same seed, whatever k: a few or most of the vocabulary, many equal, some no numbers. */
+/* The same seed gives the same tokens for every k: a few or most of the vocabulary, many equal logits, some NaN. */
 static void check_sorted(const float *logits, int64_t k, double top_p) {
     enum { DRAWS = 20 };
     static struct plain tokens[MOST];

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Saving gives back what was read: whatever conversions and types, ties, unused tensors and initial values there are.
- */
+/* Saving restores what was read, with all conversions and types, ties, unused tensors and initial values. */
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -46,7 +45,7 @@ static const struct fake_parameter parameters[] = {{.name = "tied", .rank = 2, .
 static const char *const ties[][2] = {{"tied", "rows"}, {NULL, NULL}};
 static const struct fake_structure structure = {.parameters = parameters, .ties = ties};
 
-/* q, k and v of unequal sizes, and column joins; one tensor that nobody uses, of a type that nobody reads. */
+/* q, k and v of different sizes, and joined columns; one unused tensor, of a type that nothing reads. */
 static const struct fake_tensor tensors[] = {{.name = "a", .rank = 2, .shape = {3, 3}},
                                              {.name = "b", .rank = 2, .shape = {1, 3}},
                                              {.name = "c", .rank = 2, .shape = {2, 3}},
@@ -77,7 +76,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* Both ways, and to and fro. */
+/* Saves in both layouts, and back and forth. */
 static void assert_round_trips(const struct fake_tensor *stored) {
     fake_checkpoint_write(saver.fake.folder, stored);
     saver_bind(&saver, "Root");
@@ -103,7 +102,7 @@ static void test_round_trips(void **state) {
     assert_non_null(graft_checkpoint_find(runtime, "zz.steps"));
 }
 
-/* Parts of several types are one f32 parameter; the bytes are every number there is, NaNs among them. */
+/* Parts of several types form one f32 parameter; the bytes are all possible numbers, with NaN. */
 static void test_types(void **state) {
     static const graft_dtype dtypes[] = {GRAFT_DTYPE_F32, GRAFT_DTYPE_BF16, GRAFT_DTYPE_F16};
     struct fake_tensor mixed[sizeof tensors / sizeof tensors[0]];
@@ -169,7 +168,7 @@ static void test_notes(void **state) {
     graft_free(text);
 }
 
-/* Files are filled as transformers fills them, in the order of the tree. */
+/* Files are filled as transformers does, in the order of the tree. */
 static void test_shards(void **state) {
     static const char expected[] =
         "{\n  \"metadata\": {\n    \"total_parameters\": 48,\n    \"total_size\": 180\n  },\n"
@@ -225,7 +224,7 @@ static void test_output(void **state) {
     assert_same_tensors(saver.fake.folder, saver_save(&saver, "new///", 0, 0));
 }
 
-/* A link out of the model directory is followed, and a note says where to; what is written is no link. */
+/* A link out of the model directory is followed, with a note about its target; the written file is no link. */
 static void test_link_out(void **state) {
     char outside[64];
     struct stat written;
@@ -251,7 +250,7 @@ static void test_link_out(void **state) {
     folder_remove(outside);
 }
 
-/* A mapped file that is cut while it is written from is what the error names, and not the output. */
+/* If a mapped file is truncated while it is being written from, the error names that file, not the output. */
 static void test_source_cut(void **state) {
     enum { BYTES = 3 * 4096 };
     static const char zeros[BYTES];
@@ -280,7 +279,7 @@ static void test_source_cut(void **state) {
     (void)close(fd);
 }
 
-/* What was changed at run time is what is saved, and what no longer fits its type is not rounded. */
+/* Weights changed at run time are saved; a weight that its type cannot represent any more is not rounded. */
 static void test_changed(void **state) {
     struct fake_tensor mixed[sizeof tensors / sizeof tensors[0]];
     (void)state;

@@ -34,7 +34,7 @@ static void check(int status) {
     { .struct_size = sizeof(struct graft_replacement), .key = GRAFT_KEY_NAME, .target = (name), .replacement = (class) }
 #define DERIVED(name, base, interface) \
     { GRAFT_DERIVED_CLASS(name, base, GRAFT_INTERFACE_##interface) }
-/* Has a forward of its own, and the description of what it replaces. */
+/* Has a forward of its own, and the description of the class that it replaces. */
 #define INHERITING(class_name, interface, vtable)                                                                     \
     {                                                                                                                 \
         .struct_size = sizeof(struct graft_class), .name = (class_name), .interface_id = GRAFT_INTERFACE_##interface, \
@@ -57,7 +57,8 @@ static const struct graft_class mistral_mlp = DERIVED("FromMistralMLP", "Mistral
 static const struct graft_class inherited_mlp = INHERITING("InheritedMLP", MLP, &mlp_vtable);
 static const struct graft_class inherited_norm = INHERITING("InheritedNorm", NORM, &norm_vtable);
 
-/* `named`: the journal is to name the replacement, since the parameters are not those of the original's description. */
+/* `named`: whether the journal has to name the replacement, since the parameters are not those of the original's
+ * description. */
 static const struct {
     const char *model;
     struct graft_replacement replacement;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Custom operations that can be undone, and some that cannot, in both layouts and through journals. */
+/* Custom operations, some reversible and some not, saved in both layouts and with journals. */
 #include <stdlib.h>
 
 #include "save_fixture.h"
 
 #define ROOT "test.root/1"
 
-/* f32 [r, c] with its bits turned over; undone by itself. */
+/* f32 [r, c] with inverted bits; its own reverse. */
 static int infer_flip(const struct graft_custom_operation *self, const struct graft_custom_shapes *shapes,
                       struct graft_error *error) {
     const struct graft_value_info *inputs = shapes->inputs;
@@ -88,7 +88,7 @@ static struct graft_custom_operation lossy; /* halving without a way back */
 
 #define STEP(...) \
     { .struct_size = sizeof(struct graft_operation), __VA_ARGS__ }
-/* v [4, 6], k [2, 6] -> joined [6, 6], flipped, transposed, flipped: bit for bit the joined one transposed. */
+/* v [4, 6], k [2, 6] -> joined [6, 6], inverted, transposed, inverted: equals the joined one transposed. */
 static const struct graft_operation chain[] = {
     STEP(.kind = GRAFT_OP_CONCATENATE, .dim = 0), STEP(.kind = GRAFT_OP_CUSTOM, .custom = &flipping),
     STEP(.kind = GRAFT_OP_TRANSPOSE, .dim = 0, .dim1 = 1), STEP(.kind = GRAFT_OP_CUSTOM, .custom = &flipping)};
@@ -172,7 +172,7 @@ static void test_original(void **state) {
     assert_same_tensors(saver.fake.folder, saver_save(&saver, "shards", 0, 100));
 }
 
-/* Runtime layout, loaded, runtime layout again, loaded, original layout. */
+/* Saves in the runtime layout, loads, saves in it again, loads, and saves in the original layout. */
 static void test_through_journals(void **state) {
     (void)state;
     saver_bind(&saver, "Root");
@@ -189,7 +189,7 @@ static void test_through_journals(void **state) {
     }
 }
 
-/* So many rows that they are undone in several pieces. */
+/* So many rows that the reverse operation runs in several pieces. */
 static void test_pieces(void **state) {
     enum { ROWS = 900, COLUMNS = 1300 };
     struct graft_tensor_view views[3] = {
@@ -232,7 +232,7 @@ static void test_reverse_fails(void **state) {
     assert_int_equal(folder_count(saver.outputs), 0);
 }
 
-/* Known before anything is bound; what was lost is in the journal, and cannot come back from there. */
+/* The loss is known before anything is bound; the journal records it, and the original cannot be restored. */
 static void test_lossy(void **state) {
     const struct graft_save_options original = {.struct_size = sizeof original};
     struct graft_error error = graft_error_none();
@@ -257,7 +257,7 @@ static void test_lossy(void **state) {
     (void)saver_save(&saver, "again", 1, 0);
 }
 
-/* A directory that holds what operations made goes back with their plugin only. */
+/* A directory that contains results of operations can only be saved back with their plugin. */
 static void test_without_the_operation(void **state) {
     (void)state;
     saver_bind(&saver, "Root");
@@ -268,7 +268,7 @@ static void test_without_the_operation(void **state) {
     expect(GRAFT_ERROR_PLUGIN, 0, "flip of plugin (none) is needed");
 }
 
-/* A journal that says of an operation what it does not do. */
+/* A journal that describes an operation wrongly. */
 static void test_bad_journals(void **state) {
     static const char *const changes[][3] = {
         {"\"outputs\": [4, 1]", "\"outputs\": [5, 1]", "made in this order"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whichever step of saving fails, a step on the disk or an allocation, there is an error and nothing is left, or the
+/* Whichever step of a save fails, on the disk or in an allocation: there is an error and nothing is left, or the
  * directory is complete. */
 #include <errno.h>
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static int save(const struct graft_save_options *options, struct graft_error *er
     return status;
 }
 
-/* All or nothing; what is there is removed again. */
+/* Checks that there is everything or nothing, and removes it. */
 static void check_left(int status) {
     struct graft_checkpoint *saved = NULL;
     assert_int_equal(folder_count(folder), status == GRAFT_OK);
@@ -66,7 +66,7 @@ static void check_left(int status) {
     }
 }
 
-/* Fails each step in turn with `number`, in calls of the system that store no more than `largest` bytes. */
+/* Lets each step fail in turn with `number`, while writes store at most `largest` bytes. */
 static void fail_steps(const struct graft_save_options *options, int number, size_t largest) {
     struct graft_error error;
     long failed = 0;
@@ -83,14 +83,14 @@ static void fail_steps(const struct graft_save_options *options, int number, siz
             break;
         }
         failed += status != GRAFT_OK;
-        /* Only the very last, the sync of the folder around, may fail without harm. */
+        /* Only the last step, the sync of the parent folder, may fail without an error. */
         assert_true(status != GRAFT_OK || failed == n - 1);
     }
     assert_true(failed > 30);
     graft_disk_limit_step(0);
 }
 
-/* Files are made, written and synced, folders made, synced and renamed: every step there is. */
+/* Files are created, written and synced, folders are created, synced and renamed: all kinds of steps occur. */
 static void test_disk(void **state) {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -153,7 +153,7 @@ static void test_stopped(void **state) {
     }
 }
 
-/* Saving does not need, change or hinder loading. */
+/* Saving neither needs, changes nor hinders loading. */
 static void test_before_and_after_loading(void **state) {
     (void)state;
     struct graft_error error = graft_error_none();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graft_journal.json as it comes from outside: what does not hold together is refused, before anything is written. */
+/* Modified graft_journal.json files: an inconsistent one is refused before anything is written. */
 #include "save_fixture.h"
 
 #define ROOT "test.root/1"
@@ -50,7 +50,7 @@ static void test_good(void **state) {
     assert_memory_equal(graft_checkpoint_find(saved, "x")->data, p + 8, 8);
     assert_memory_equal(graft_checkpoint_find(saved, "y")->data, p + 16, 8);
     assert_memory_equal((const char *)graft_checkpoint_find(saved, "y")->data + 8, p, 8);
-    assert_non_null(graft_checkpoint_find(saved, "q")); /* the journal does not know it */
+    assert_non_null(graft_checkpoint_find(saved, "q")); /* the journal does not list it */
     graft_checkpoint_close(saved);
 }
 
@@ -96,7 +96,7 @@ static void test_bad(void **state) {
         for (int runtime = 0; runtime < 2; runtime++) {
             int status = saver_try(&saver, "out", runtime, 0);
             if (status != GRAFT_ERROR_MODEL || strstr(saver.fake.model.error.message, cases[i].words) == NULL) {
-                /* What only leading back needs: the runtime layout names the same fault in its own words. */
+                /* Faults that only matter for the original layout; the runtime layout reports them in its own words. */
                 if (!runtime || status != GRAFT_ERROR_MODEL) {
                     fail_msg("%s: %d, \"%s\" does not say \"%s\"", cases[i].journal, status,
                              saver.fake.model.error.message, cases[i].words);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process is killed at random moments of a save: under the final name there is nothing or all of it, what was read is
- * as it was, and the next save takes away what the others left. */
+/* Kills a process at random moments of a save: the final name has nothing or everything, the source is unchanged, and
+ * the next save removes leftovers. */
 #define _XOPEN_SOURCE 700 /* usleep's successor, random */
 #include <errno.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static const struct graft_save_options options = {
 static struct graft_model *model;
 static char source[512], folder[64], output[512];
 
-/* The names and hashes of a directory's files, in no order that changes: their sum. */
+/* A sum of the names and hashes of a directory's files, independent of their order. */
 static void sum_up(const char *directory, char digits[GRAFT_SHA256_DIGITS + 1]) {
     struct dirent **entries;
     struct graft_sha256 hash;
@@ -49,7 +49,7 @@ static void sum_up(const char *directory, char digits[GRAFT_SHA256_DIGITS + 1]) 
     graft_sha256_end(&hash, digits);
 }
 
-/* Saves in a child that lives for so long, -1 for as long as it takes. Returns whether it came to its end. */
+/* Saves in a child that is killed after a while, or never (-1). Returns whether it finished. */
 static int save_for(double seconds) {
     int status = 0;
     pid_t child = fork();
@@ -68,7 +68,7 @@ static int save_for(double seconds) {
     return !WIFSIGNALED(status);
 }
 
-/* How long a save takes: the median of some. */
+/* How long a save takes: the median of several. */
 static double measure(void) {
     double seconds[5];
     enum { N = sizeof seconds / sizeof seconds[0] };
@@ -98,7 +98,7 @@ static void test_killed(void **state) {
     for (; killed < KILLS && tries < MOST_TRIES; tries++) {
         int is_killed = !save_for(1.1 * seconds * (double)random() / (double)RAND_MAX);
         killed += is_killed;
-        seconds *= is_killed ? 1.01 : 0.98; /* machines that others use change their speed meanwhile */
+        seconds *= is_killed ? 1.01 : 0.98; /* shared machines change their speed */
         if (access(output, F_OK) == 0) {
             sum_up(output, found);
             assert_string_equal(found, whole);
@@ -106,7 +106,7 @@ static void test_killed(void **state) {
         } else {
             assert_int_equal(errno, ENOENT);
         }
-        /* What a save had begun lies there under a name of its own, until the next one has begun. */
+        /* The leftovers of a save have a name of their own, until the next save begins. */
         halfway += folder_count(folder) > 0;
         assert_in_range(folder_count(folder), 0, 1);
     }

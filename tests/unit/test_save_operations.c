@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every operation, in one model: saved in the original layout at once, and by way of the runtime layout and its
- * journal. Nearly all of it has to be gathered element by element. */
+/* Every operation in one model: saved in the original layout directly, and from the runtime layout by its journal.
+ * Almost everything has to be gathered element by element. */
 #include <stdlib.h>
 
 #include "save_fixture.h"
@@ -77,7 +77,7 @@ static const struct fake_parameter parameters[] = {{.name = "ab", .rank = 2, .sh
                                                    {.name = NULL}};
 static const struct fake_structure structure = {.parameters = parameters};
 
-/* Of two types where they are joined: one f32 parameter is made of them, and each has its own again afterwards. */
+/* Parts of two types, joined in one f32 parameter; saving restores the type of each. */
 static const struct fake_tensor tensors[] = {{.name = "a", .rank = 2, .shape = {3, 2}},
                                              {.name = "b", .rank = 2, .shape = {3, 5}, .dtype = GRAFT_DTYPE_BF16},
                                              {.name = "c", .rank = 2, .shape = {4, 8}},
@@ -124,7 +124,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* Every operation is there: none of the parameters came under a name of its own. */
+/* Checks that every operation occurs: no parameter was found under its own name. */
 static void test_original(void **state) {
     (void)state;
     for (size_t i = 0; i < saver.fake.plan->n_bindings; i++) {
@@ -148,7 +148,7 @@ static void test_through_journals(void **state) {
     assert_non_null(strstr(saver_journal(&saver), "{\"name\": \"transposed\", \"parts\": ["));
 }
 
-/* A tensor that is gathered in more than one window, transposed: [2100, 2000] f32. */
+/* A transposed tensor that is gathered in more than one window: [2100, 2000] f32. */
 static void test_windows(void **state) {
     enum { ROWS = 2100, COLUMNS = 2000 };
     static const struct fake_parameter large[] = {{.name = "transposed", .rank = 3, .shape = {COLUMNS, 1, ROWS}},

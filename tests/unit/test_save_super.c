@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Saving with a replacement that has the original beside it, each with parameters of its own from the same tensors. */
+/* Saves with a replacement that calls the original, where both have parameters from the same tensors. */
 #include "save_fixture.h"
 
 #define ROOT "test.root/1"
@@ -89,7 +89,7 @@ static void test_super(void **state) {
     assert_same_tensors(folder_path(saver.outputs, "original"), saver_save(&saver, "back", 0, 0));
 }
 
-/* One name for two different things: the original layout is fine, the runtime layout has no place for both. */
+/* One name for two different parameters: the original layout works, the runtime layout cannot hold both. */
 static void test_one_name(void **state) {
     (void)state;
     replacement.data = &confused_structure;
@@ -102,7 +102,7 @@ static void test_one_name(void **state) {
     assert_int_equal(folder_count(saver.outputs), 1);
 }
 
-/* Three classes at one place, each with parameters of its own. */
+/* Three classes of one module, each with its own parameters. */
 static void test_stack(void **state) {
     static const struct fake_parameter gain[] = {{.name = "gain", .rank = 1, .shape = {4}}, {.name = NULL}};
     static const struct fake_structure gain_structure = {.parameters = gain};
@@ -129,7 +129,7 @@ static void test_stack(void **state) {
     assert_same_tensors(folder_path(saver.outputs, "original"), saver_save(&saver, "back", 0, 0));
 }
 
-/* Without the plugin the error says who is missed. */
+/* Without the plugin the error names it. */
 static void test_hint(void **state) {
     struct graft_error error = graft_error_none();
     (void)state;

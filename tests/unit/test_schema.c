@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * JSON schemas as grammars. The cases of tests/data/json_schema are those of JSON-Schema-Test-Suite: a schema, and
- * values that fit it or do not. A value is read byte by byte, written without space, its members in the order in which
- * the schema has them. Where a group has `refused`, the schema is, with this in the message; where a test has `except`,
- * the answer is another one, for the reason that it gives.
- */
+/* JSON schemas as grammars. The cases of tests/data/json_schema are those of JSON-Schema-Test-Suite: a schema, and
+ * values that fit it or do not. A value is read byte by byte, written without spaces, with its members in the schema's
+ * order. `refused` of a group: the schema is refused with this message; `except` of a test: our answer differs, for
+ * this reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,8 +161,8 @@ static void assert_fits(const char *schema, const char *const *yes, const char *
 
 #define TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Escapes, white space and spellings of numbers, which the suite's cases cannot have: their values are parsed and
- * written anew. */
+/* Escapes, white space and spellings of numbers, which the suite's cases cannot contain, since their values are parsed
+ * and written again. */
 static void test_spelling(void **state) {
     (void)state;
     assert_fits("true", TEXTS("[1,-0.5e+3,\"\\ud83d\\ude00\\u00e4\\/\"]", "{\"a\":{}}", "1E5", "-0"),
@@ -214,7 +212,7 @@ static void test_objects(void **state) {
                 "\"minProperties\": 2, \"maxProperties\": 3}",
                 TEXTS("{\"a\":1,\"b\":null}", "{\"b\":null,\"c\":null,\"d\":null}"),
                 TEXTS("{\"a\":1}", "{\"a\":1,\"b\":null,\"c\":null,\"d\":null}"));
-    /* Recursion, and a required member that can never be. */
+    /* Recursion, and a required member without any valid value. */
     assert_fits("{\"$defs\": {\"tree\": {\"type\": \"object\", \"properties\": {\"left\": {\"$ref\": "
                 "\"#/$defs/tree\"}, \"n\": {\"const\": 1}}, "
                 "\"required\": [\"n\"], \"additionalProperties\": false}}, \"$ref\": \"#/$defs/tree\"}",

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sequences that come and go: which forwards their prompts share; prompts that begin alike are read once; tokens,
- * memory and positions; and what is refused. What each gets is for test_sequences_alone.c.
- */
+/* Sequences that are added and end: which prompts share forwards; prompts with the same beginning are read once;
+ * tokens, memory and positions; and calls that are refused. Their results are tested in test_sequences_alone.c. */
 #include "sequences_fixture.h"
 
 #include <math.h>
@@ -29,7 +27,7 @@ static void finish(struct graft_sequences *sequences, struct request *requests, 
     }
 }
 
-/* How many forwards prompts of these lengths take that are added at once. */
+/* The number of forwards for prompts of these lengths that are added at once. */
 static int64_t forwards_of(struct graft_model *model, const size_t *counts, int n, int64_t step_tokens) {
     static struct request requests[GRAFT_SMALL_BATCH + 1];
     struct graft_sequences_counts all = {.struct_size = sizeof all};
@@ -49,8 +47,8 @@ static int64_t forwards_of(struct graft_model *model, const size_t *counts, int 
     return all.forwards;
 }
 
-/* Prompts share forwards up to a number of tokens and of sequences, also with the rest of longer ones; those of few
- * tokens and others do not. */
+/* Prompts share forwards up to a number of tokens and of sequences, also with the rest of longer ones; prompts of few
+ * tokens do not share forwards with longer ones. */
 static void test_read_together(void **state) {
     size_t many[GRAFT_SMALL_BATCH + 1];
     static const size_t with_rest[] = {PIECE + 20, 20, 17}, mixed[] = {3, 40, 9, 17}, wide[] = {PIECE, PIECE, PIECE};
@@ -71,7 +69,7 @@ static void test_read_together(void **state) {
     graft_library_free(library);
 }
 
-/* Prompts added at once are read once; so are those added later, and when the first is gone. */
+/* Prompts with the same beginning are read once if they are added at once, or later, also when the first has ended. */
 static void shared_by(struct graft_library *library, const char *path, int64_t later) {
     struct graft_model *model = open_model(library, path, GRAFT_PRECISION_FLOAT32);
     int64_t vocab = graft_model_vocab_size(model);
@@ -124,7 +122,7 @@ static int hear(void *data, size_t sequence, int32_t id, int last, struct graft_
     return GRAFT_OK;
 }
 
-/* The same as graft_model_generate gives; and a stop id ends it. */
+/* Results equal those of graft_model_generate; a stop id ends a sequence. */
 static void test_generate(void **state) {
     struct graft_library *library = new_library();
     char path[512];
@@ -159,7 +157,7 @@ static void test_generate(void **state) {
     graft_library_free(library);
 }
 
-/* Waiting for memory: all get theirs in the end, and never more is reserved than there may be. */
+/* Waiting for memory: all get it in the end, and never more is reserved than allowed. */
 static void test_budget(void **state) {
     struct graft_library *library = new_library();
     struct request requests[4];
@@ -310,8 +308,7 @@ static void test_refused(void **state) {
 
 enum { FAILS = -1 };
 
-/* What is recorded about the logits processor of one request: states made and freed, tokens it was told of, flags it
- * was called with. */
+/* Records what one request's logits processor is called with: states created and freed, accepted tokens, flags. */
 struct given {
     int made;
     int freed;
@@ -360,8 +357,9 @@ static void free_allowed(void *state) {
     free(allowed);
 }
 
-/* Sequences that run together, each with its own setting of a logits processor or without one. One without gets what it
- * gets alone. A state is freed with its sequence, a setting is copied, and an error names the processor that failed. */
+/* Sequences that run together, each with its own setting of a logits processor or without one. One without gets the
+ * same as alone. A state is freed with its sequence, a setting is copied, and an error names the processor that
+ * failed. */
 static void test_processors(void **state) {
     static const struct graft_logits_processor processor = {.struct_size = sizeof processor,
                                                             .interface_id = GRAFT_INTERFACE_LOGITS_PROCESSOR,
@@ -395,7 +393,7 @@ static void test_processors(void **state) {
         requests[i].generation.do_sample = i == 1;
         requests[i].generation.num_beams = i == 2 ? 2 : 1;
         add(sequences, &requests[i]);
-        memset(settings[i < 4 ? i : 0], '9', 2); /* it was copied */
+        memset(settings[i < 4 ? i : 0], '9', 2); /* the setting was copied */
     }
     memset(name, '9', 2); /* so was this */
     const struct graft_sequence_token *tokens = NULL;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a sequence gets is what it gets alone, to the bit of every logit, whoever joins and leaves meanwhile, and
- * whatever its prompt of any length shares a forward with: in models of all kinds, and with classes of plugins.
- */
+/* A sequence gets the same as alone, to the bit of every logit, whatever other sequences run at the same time and share
+ * forwards with its prompt: for models of all kinds, and with classes of plugins. */
 #include "sequences_fixture.h"
 
 enum { MOST_PLUGINS = 2 };
 
-/* A model and what replaces its classes. */
+/* A model, and the plugins that replace its classes. */
 struct with {
     const char *plugins[MOST_PLUGINS]; /* directories under GRAFT_PLUGINS */
     const char *root;                  /* the variable that has the folder of `model` */
@@ -72,7 +70,7 @@ static void test_dense(void **state) {
     ALL_SAME(cases);
 }
 
-/* Stacked, in a list, and computed in each of the ways that have a name. */
+/* Stacked experts, listed ones, and each experts implementation. */
 static void test_experts(void **state) {
     static const struct with cases[] = {
         {GOLDENS, .model = "plain/qwen2_moe_bf16", .takes_over = 1},
@@ -99,7 +97,7 @@ static void test_quantized(void **state) {
     ALL_SAME(cases);
 }
 
-/* States, which can be taken over only where they are. */
+/* Models with states, which can be shared only at the places where they are kept. */
 static void test_families(void **state) {
     static const struct with cases[] = {
         {GOLDENS, .model = "plain/mamba2", EXACT},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls of tools in what models write, in the forms of the large families; what is no call in full stays text. */
+/* Tool calls in the text of models, in the forms of the large families; incomplete calls stay text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 static const char tools[] = "[{\"type\": \"function\", \"function\": {\"name\": \"get\"}},"
                             " {\"type\": \"function\", \"function\": {\"name\": \"put\"}}]";
 
-/* Parses a text and spells the result as "CONTENT:NAME ARGUMENTS|NAME ARGUMENTS": the text before the calls, then the
+/* Parses a text and writes the result as "CONTENT:NAME ARGUMENTS|NAME ARGUMENTS": the text before the calls, then the
  * calls. "none": there is no call. The caller frees it. */
 static char *calls_in(const char *text, int may_be_many) {
     struct graft_server server = {0};
@@ -90,7 +90,7 @@ static void test_text(void **state) {
     graft_free(found);
 }
 
-/* How many bytes of an unfinished text may be sent to the client, as they cannot be the start of a call. */
+/* How many bytes of an unfinished text may be sent to the client because they cannot be the start of a call. */
 static void test_begin(void **state) {
     static const struct {
         const char *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies of requests to `serve`: what their fields come to together, and that each allocation may fail. */
+/* Bodies of requests to `serve`: the settings that result from their fields, with each allocation failing in turn. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static struct graft_request_context context_of(size_t n_adapters) {
                                           .generation = &generation};
 }
 
-/* The caller gives the result to graft_request_finish. */
+/* The caller passes the result to graft_request_finish. */
 static struct graft_request read_sound(const char *body, enum graft_request_kind kind) {
     const struct graft_request_context context = context_of(1);
     struct graft_request request = {0};
@@ -91,7 +91,7 @@ static void test_complete(void **state) {
     graft_request_finish(&request);
 }
 
-/* A request of each kind, with each allocation failing in turn: it is refused for want of memory, or read. */
+/* A request of each kind, with each allocation failing in turn: it is refused for lack of memory, or read. */
 static void test_memory(void **state) {
     static const struct {
         enum graft_request_kind kind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sessions on a real model: what they refuse, that sequences do not see each other, and which rows they give. */
+/* Sessions of a real model: calls that they refuse, independence of sequences, and the returned rows. */
 #include "generate/session.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ static void test_empty_sequences(void **state) {
                      GRAFT_ERROR_USAGE);
 }
 
-/* A step that is refused leaves the sequence as it was. */
+/* A refused step leaves the sequence unchanged. */
 static void test_refused_step_changes_nothing(void **state) {
     static const int32_t ids[] = {5, 6, 7};
     static const int32_t bad[] = {9, VOCAB};
@@ -112,7 +112,7 @@ static void test_refused_step_changes_nothing(void **state) {
     free(whole);
 }
 
-/* A step that would go beyond the model's last position is refused whole; up to it nothing is different. */
+/* A step beyond the model's last position is refused as a whole; up to it nothing changes. */
 static void test_last_position(void **state) {
     static const int32_t ids[] = {5, 6, 7};
     const float *logits;
@@ -126,7 +126,7 @@ static void test_last_position(void **state) {
     assert_int_equal(step(1, ids, 3, GRAFT_LOGITS_LAST, &logits), GRAFT_OK);
 }
 
-/* The last rows are those of all rows, and each sequence's come in the order of the batch. */
+/* The last rows equal those of all rows, in the order of the batch. */
 static void test_rows(void **state) {
     static const int32_t ids[] = {5, 6, 7, 8};
     static const int32_t slots[] = {1, 0};
@@ -146,7 +146,7 @@ static void test_rows(void **state) {
     free(all);
 }
 
-/* What one slot holds is nothing to the other; each goes on from where it was. */
+/* Slots are independent; each sequence continues from its own tokens. */
 static void test_slots(void **state) {
     static const int32_t first[] = {5, 6, 7, 8, 9};
     static const int32_t second[] = {100, 101, 102};
@@ -166,7 +166,7 @@ static void test_slots(void **state) {
     free(alone);
 }
 
-/* A step in several forwards gives what it gives in one, to the bit, wherever sequences are cut. */
+/* A step in several forwards gives the same bits as in one, wherever sequences are cut. */
 static void check_portions(int64_t tokens, enum graft_logits_rows which) {
     enum { LONG = 100, SHORT = 30, TINY = 3 };
     static const int32_t slots[] = {1, 0};

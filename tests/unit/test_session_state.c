@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sessions on a model whose layers keep a state of each sequence: however its tokens arrive, results are the same;
- * forks, going back, and what a forward that fails leaves behind.
- */
+/* Sessions of a model whose layers keep a state of each sequence: results do not depend on how tokens arrive; forks,
+ * rewinding, and sessions after a failed forward. */
 #include "../../sdk/examples/short_conv/short_conv.c"
 #include "library_fixture.h"
 
@@ -87,7 +85,7 @@ static const float *feed(int32_t slot, const int32_t *news, size_t count) {
     return logits;
 }
 
-/* The same for two sequences in one batch: [2, VOCAB]. */
+/* Feeds two sequences in one batch and returns their last logits: [2, VOCAB]. */
 static const float *feed_both(const int32_t *first, size_t first_count, const int32_t *second, size_t second_count) {
     static const int32_t slots[] = {2, 0};
     const struct graft_ids_view views[] = {{.ids = first, .count = first_count},
@@ -97,7 +95,7 @@ static const float *feed_both(const int32_t *first, size_t first_count, const in
     return logits;
 }
 
-/* What a new session gives for the last of `count` tokens, fed at once; freed by the caller. */
+/* The logits of the last of `count` tokens in a new session, fed at once; the caller frees them. */
 static float *alone(const int32_t *news, size_t count) {
     struct graft_session *used = session;
     float *copy = malloc(VOCAB * sizeof *copy);
@@ -117,7 +115,7 @@ static float largest_difference(const float *a, const float *b) {
     return largest;
 }
 
-/* `logits` are those of `count` tokens in a new session, but for the order of sums. */
+/* Compares `logits` with those of `count` tokens in a new session, up to the order of sums. */
 static void assert_as_alone(const float *logits, const int32_t *news, size_t count) {
     float *expected = alone(news, count);
     float difference = largest_difference(logits, expected);
@@ -127,7 +125,7 @@ static void assert_as_alone(const float *logits, const int32_t *news, size_t cou
     }
 }
 
-/* The convolution sees the tokens before: with others, logits are others, by far more than sums differ. */
+/* The convolution sees earlier tokens: with others the logits differ far more than by the order of sums. */
 static void test_state_matters(void **state) {
     float *behind = alone(ids, 4);
     float *without = alone(ids + 3, 1);
@@ -157,7 +155,7 @@ static void test_batches(void **state) {
     assert_as_alone(logits + VOCAB, other_ids, 4);
 }
 
-/* Both sides of a fork go on from what they have in common, and neither sees the other. */
+/* Both sides of a fork continue from their common tokens, independently. */
 static void test_fork(void **state) {
     static const int32_t branch[] = {5, 6, 7, 8, 17, 3};
     (void)state;
@@ -179,7 +177,7 @@ static void test_slot_used_again(void **state) {
     assert_as_alone(feed(1, ids + 3, 1), ids, 4);
 }
 
-/* Back to where states are known, and from there on again. */
+/* Rewinds to a place with known states, and continues from there. */
 static void test_rewind(void **state) {
     int64_t reached = -1;
     (void)state;
@@ -195,7 +193,7 @@ static void test_rewind(void **state) {
     assert_as_alone(feed(0, ids, 2), ids, 2);
 }
 
-/* Two sequences in steps of several lengths, and every logit; a step fails at one module before it is done again. */
+/* Two sequences in steps of several lengths, comparing all logits; a step fails at one module before it is repeated. */
 static float *run(const char *path, size_t failing_step) {
     static const struct {
         size_t first, first_count, second, second_count;
@@ -224,7 +222,7 @@ static float *run(const char *path, size_t failing_step) {
     return logits;
 }
 
-/* A session goes on after a failure as if nothing had been, to the bit, wherever and whenever it was. */
+/* After a failure at any module and step a session continues as if nothing had happened, to the bit. */
 static void test_failure_leaves_all_as_it_was(void **state) {
     static const char *const paths[] = {"model.layers.0.mlp", "model.layers.1.mlp"};
     float *expected = run(NULL, SIZE_MAX);
@@ -239,7 +237,7 @@ static void test_failure_leaves_all_as_it_was(void **state) {
     free(expected);
 }
 
-/* A comparison keeps states of the originals, which follow the sequences of each run, also after one that failed. */
+/* A comparison keeps states of the originals, which follow the sequences of each run, also after a failed one. */
 static void test_comparison(void **state) {
     struct graft_library *originals = new_library();
     struct graft_comparison *comparison = NULL;

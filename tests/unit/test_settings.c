@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* generation_config.json, and what config.json says where that is silent. */
+/* generation_config.json, and fields of config.json for which it has none. */
 #include "generate/generate.h"
 
 #include <setjmp.h>
@@ -76,7 +76,7 @@ static void test_end_of_sequence(void **state) {
     assert_int_equal(settings.eos.ids[0], 7);
 }
 
-/* No token has a negative id: nothing ends a text, whatever the other file says, or what the other ids say ends it. */
+/* No token has a negative id: it means that nothing ends a text, whatever the other file or the other ids say. */
 static void test_negative_ids(void **state) {
     (void)state;
     assert_int_equal(read_settings("{\"eos_token_id\": -1}", "{\"eos_token_id\": 7}"), GRAFT_OK);
@@ -106,7 +106,7 @@ static void test_fields(void **state) {
     assert_true(settings.generation.repetition_penalty == 1.1);
 }
 
-/* What the reference does not look at in this way of generating, and what says "off", is no fault. */
+/* Fields that the reference ignores in this way of generating, and values that mean "off", are no errors. */
 static void test_passed_over(void **state) {
     static const char *const good[] = {
         "{\"temperature\": 0.0, \"top_p\": -1, \"top_k\": -1, \"min_p\": 7, \"typical_p\": 0, \"top_h\": 0}",
@@ -148,7 +148,7 @@ static void test_lists(void **state) {
     assert_true(generation->exponential_decay_factor == 1.5);
 }
 
-/* Of two lengths that say the same, the one that counts new tokens goes before the other. */
+/* Of two fields for a length, the one that counts new tokens is used. */
 static void test_lengths(void **state) {
     (void)state;
     assert_int_equal(read_settings("{\"max_length\": 30, \"min_length\": 4}", "{}"), GRAFT_OK);
@@ -162,7 +162,7 @@ static void test_lengths(void **state) {
     assert_int_equal(settings.generation.min_length, 0);
 }
 
-/* Without a generation_config.json the fields are those of config.json, and of its text_config. */
+/* Without a generation_config.json the fields of config.json and its text_config are used. */
 static void test_old_place(void **state) {
     static const char config[] =
         "{\"no_repeat_ngram_size\": 3, \"text_config\": {\"no_repeat_ngram_size\": 2, \"min_length\": 7}}";

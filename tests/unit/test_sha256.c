@@ -45,7 +45,7 @@ static void test_published(void **state) {
     }
 }
 
-/* Longer than a piece of reading: a million times the letter a, another published example. */
+/* Longer than the pieces that a file is read in: a million times the letter a, another published example. */
 static void test_file(void **state) {
     enum { MILLION = 1000000 };
     char digits[GRAFT_SHA256_DIGITS + 1], folder[64];

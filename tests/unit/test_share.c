@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A share of a Linear's outputs or inputs: what is taken of each tensor, as the class built there says how they lie. */
+/* A share of a Linear's outputs or inputs: which part of each tensor is read, by the class's statement of their
+ * layout. */
 #include "fake_model.h"
 
 static const struct fake_child root_children[] = {{"block", "Block", "test.block/1"}, {0}};
 static const struct fake_structure root_structure = {.children = root_children};
 static const struct graft_class root = FAKE_CLASS("Root", "graft.causal_lm/1", &root_structure);
 
-/* The only tensor of a module that is no plain weight. */
+/* The only tensor of a module, which is no plain weight. */
 static const struct graft_tensor_view *view;
 static struct graft_parameter_info coded;
 
@@ -25,7 +26,7 @@ static const struct graft_class leaf = {.struct_size = sizeof leaf,
                                         .create = graft_create_stateless,
                                         .forward = ""};
 
-/* Of the share that is declared, and of the Linear that has it. */
+/* The declared share, and the Linear that has it. */
 static int64_t features[2];
 
 static int describe_block(const struct graft_class *cls, const struct graft_config *config,
@@ -82,7 +83,7 @@ static int build(void) {
     return fake_model_build(&model, "Root");
 }
 
-/* Rank `begin` of `pieces` has `length` of them. */
+/* Rank `begin` of `pieces` has `length` pieces. */
 static void set(int32_t what, int64_t outputs, int64_t inputs, int64_t begin, int64_t length, int64_t pieces) {
     name = "q";
     of = what;
@@ -93,7 +94,7 @@ static void set(int32_t what, int64_t outputs, int64_t inputs, int64_t begin, in
     view = NULL;
 }
 
-/* The module describes [rows, columns] of codes, of which the checkpoint has [all_rows, all_columns]. */
+/* The module describes [rows, columns] of codes; the checkpoint has [all_rows, all_columns]. */
 static void set_codes(int64_t rows, int64_t columns, int64_t all_rows, int64_t all_columns, struct graft_join join,
                       struct graft_join inputs) {
     static struct graft_tensor_view found;
@@ -108,7 +109,7 @@ static void set_codes(int64_t rows, int64_t columns, int64_t all_rows, int64_t a
                                           .inputs = inputs};
 }
 
-/* What is taken of a tensor of the module; NULL: all. */
+/* The part of a tensor that the module reads; NULL: all. */
 static const struct graft_operation *taken(const char *target) {
     const struct graft_node *node = fake_model_node(&model, "block");
     const struct graft_conversion *conversion;
@@ -164,7 +165,7 @@ static void test_codes(void **state) {
     assert_taken("q.codes", 0, 1, 1, 2);
 }
 
-/* One step is of all inputs, before and after; and there may be no inputs in a tensor. */
+/* One step covers all inputs, before and after sharing; a tensor may also have no inputs. */
 static void test_whole(void **state) {
     (void)state;
     set(GRAFT_SHARE_INPUTS, 8, 16, 1, 1, 2);
@@ -177,7 +178,7 @@ static void test_whole(void **state) {
     assert_null(taken("q.codes"));
 }
 
-/* The last of two runs, of 8 and 4 outputs in words of 8. */
+/* The last of two runs of 8 and 4 outputs, in words of 8. */
 static void test_run(void **state) {
     (void)state;
     set(GRAFT_SHARE_OUTPUTS, 4, 32, 8, 4, 12);
@@ -201,7 +202,7 @@ static void test_steps(void **state) {
     assert_refused(GRAFT_ERROR_USAGE, "24 inputs cannot be divided in 2: \"codes\" has them in steps of 8");
 }
 
-/* Each of the parts of a weight has its shares. */
+/* Each part of a weight is shared by itself. */
 static void test_steps_of_parts(void **state) {
     (void)state;
     set(GRAFT_SHARE_OUTPUTS, 12, 4, 1, 1, 2);
@@ -223,7 +224,7 @@ static void test_unknown(void **state) {
     assert_refused(GRAFT_ERROR_USAGE, "outputs cannot be divided in 2: Leaf does not say how they lie in \"codes\"");
 }
 
-/* What was built with the headers of 1.0 says nothing of inputs. */
+/* A class built with the headers of 1.0 says nothing about inputs. */
 static void test_1_0(void **state) {
     (void)state;
     set(GRAFT_SHARE_INPUTS, 8, 16, 1, 1, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A wrapper that gives the class it calls half of every tensor: by a Slice in what it describes, whatever that class
+/* A wrapper that passes the class it calls half of every tensor: by a Slice in its description, whatever that class
  * makes of the tensors. */
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ NAMES(pairs, "e.*.weight");
 NAMES(turned, "turned");
 NAMES(packed, "packed");
 
-/* What the wrapper makes: each in the place of what it is made of. */
+/* The results of the wrapper's conversions, each under the name of its source. */
 static const struct graft_conversion halves[] = {
     CONVERSION(1, rows, rows, half_rows),       CONVERSION(1, columns, columns, half_columns),
     CONVERSION(1, middle, middle, two_indices), CONVERSION(1, left, left, half_rows),
@@ -54,7 +54,7 @@ static const struct graft_conversion halves[] = {
     CONVERSION(1, packed, packed, half_parts)};
 enum { HALVES = sizeof halves / sizeof halves[0] };
 
-/* What the wrapped class makes of those. */
+/* The results of the wrapped class's conversions of these. */
 static const struct graft_conversion own[] = {
     CONVERSION(2, sides, joined, join), CONVERSION(1, experts, stacked, stack), CONVERSION(1, turned, turned, turn)};
 
@@ -151,7 +151,7 @@ static const char *bound_row(const char *name, int64_t row) {
     return (const char *)graft_weight_block(weight, i)->data + row * weight->columns * 4;
 }
 
-/* Rows of a parameter are those of a tensor, from a column on. */
+/* Compares rows of a parameter with those of a tensor, from a column on. */
 static void assert_rows(const char *parameter, int64_t row, const char *tensor, int64_t from, int64_t column,
                         int64_t n) {
     const struct graft_tensor_view *view = graft_checkpoint_find(saver.fake.checkpoint, tensor);
@@ -186,7 +186,7 @@ static void test_bound(void **state) {
     }
 }
 
-/* Rows stay where they are, columns are copied; what is dropped is elsewhere. */
+/* Rows are views, columns are copied; the dropped pieces belong to another process. */
 static void test_cost(void **state) {
     static const char *const elsewhere[] = {"m.e.0.weight", "m.e.1.weight", "m.x.0.w", "m.x.1.w"};
     const struct graft_plan *plan;
@@ -204,7 +204,7 @@ static void test_cost(void **state) {
     assert_int_equal(plan->elsewhere_bytes, 4 * (8 + 8 + 2 * 5 + 4 + 8 + 6 + 12 + 4 * 6));
 }
 
-/* Without the wrapper nothing fits: the class is the same, its tensors are whole. */
+/* Without the wrapper nothing fits: the class is the same, but tensors are whole. */
 static void test_whole(void **state) {
     (void)state;
     assert_int_equal(fake_plan_again(&saver.fake, "Root"), GRAFT_OK);
@@ -212,7 +212,7 @@ static void test_whole(void **state) {
     assert_int_equal(saver.fake.plan->elsewhere_bytes, 0);
 }
 
-/* The rest comes from the files, so nothing is lost; a runtime layout would not have it. */
+/* Saving copies the other pieces from the files, so nothing is lost; the runtime layout would lack them. */
 static void test_saved(void **state) {
     (void)state;
     use(describe_half, GRAFT_CLASS_CALLS_SUPER);
@@ -297,7 +297,7 @@ static void test_bad_descriptions(void **state) {
                         "Half.conversions[0].operations[0].struct_size: expected at least 152, got 96");
 }
 
-/* What the wrapped class is given: the wrapper's words before the parent's. */
+/* The arguments of the wrapped class: the wrapper's come before the parent's. */
 static int describe_sized(const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const struct graft_arg more[] = {graft_int_arg("size", 3)};
@@ -336,7 +336,7 @@ static void test_no_super(void **state) {
     assert_string_equal(saver.fake.model.error.message, "Half describes its super: it calls none");
 }
 
-/* Each allocation fails once, from the tree to the file. */
+/* Each allocation fails in turn, from building the tree to saving. */
 static void test_memory(void **state) {
     long unspent = 0;
     (void)state;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Guessing tokens: what is guessed, that the text stays the same to the id, with and without states, and that forwards
- * are saved where a text repeats itself. It rests on few tokens giving the same numbers together as one by one.
- */
+/* Guessed tokens: the guesses, unchanged results to the id, with and without states, and fewer forwards for texts that
+ * repeat themselves. This requires that few tokens give the same numbers together as one by one. */
 #include "../../sdk/examples/short_conv/short_conv.c"
 #include "library_fixture.h"
 
@@ -47,12 +45,12 @@ static void test_guesses(void **state) {
         size_t most;
         int32_t wanted[4]; /* up to -1 */
     } cases[] = {
-        {{1, 2, 3, 4, 1, 2}, 6, 8, {3, 4, 1, -1}},           /* as it went on before, three at first */
+        {{1, 2, 3, 4, 1, 2}, 6, 8, {3, 4, 1, -1}},           /* as it continued before, three ids at first */
         {{1, 2, 3, 4, 1, 2}, 6, 2, {3, 4, -1}},              /* no more than asked for */
-        {{1, 2, 3, 4, 5, 2}, 6, 8, {-1}},                    /* one id alike is chance */
+        {{1, 2, 3, 4, 5, 2}, 6, 8, {-1}},                    /* a single equal id may be chance */
         {{1, 2, 7, 1, 2, 8, 1, 2}, 8, 8, {8, 1, 2, -1}},     /* the later place */
-        {{3, 1, 2, 7, 4, 1, 2, 8, 3, 1, 2}, 11, 1, {7, -1}}, /* more alike before later */
-        {{5, 5, 5}, 3, 8, {5, 5, 5, -1}},                    /* what is guessed is repeated itself */
+        {{3, 1, 2, 7, 4, 1, 2, 8, 3, 1, 2}, 11, 1, {7, -1}}, /* a longer match before a later one */
+        {{5, 5, 5}, 3, 8, {5, 5, 5, -1}},                    /* the guess itself repeats */
         {{1, 2}, 2, 8, {-1}},
         {{1, 2, 3, 1, 2}, 5, 0, {-1}},
     };
@@ -69,7 +67,7 @@ static void test_guesses(void **state) {
     }
 }
 
-/* After guesses that were wrong it waits, longer each time; a right one ends that, and right ones reach further. */
+/* After wrong guesses it waits, longer each time; a right one ends the wait, and right ones make guesses longer. */
 static void test_pauses(void **state) {
     static const size_t pauses[] = {1, 3, 7, 15, 31, 63, 63};
     struct graft_draft draft = {.credit = RICH};
@@ -97,8 +95,8 @@ struct effort {
     size_t forwards_with_guesses;
 };
 
-/* Generates `count` ids behind a prompt: if guesses can be right the prompt again, but for one id of every 25; else ids
- * for which there is always a guess, all of which count as wrong. */
+/* Generates `count` ids after a prompt: if guesses can be right, the prompt again except for one id of every 25;
+ * otherwise ids for which there always is a guess, all of which count as wrong. */
 static struct effort generate_ids(size_t count, int is_right) {
     enum { PROMPT = 100, MOST = 15, CHANGED = 25 };
     struct effort effort = {0};
@@ -127,8 +125,8 @@ static struct effort generate_ids(size_t count, int is_right) {
     return effort;
 }
 
-/* Where a forward takes 0.15 longer with guesses and 0.1 for each, texts lose at most 3 % if every guess is wrong, and
- * those that quote take less than two thirds of the time. */
+/* If a forward takes 0.15 longer with guesses and 0.1 for each of them, texts lose at most 3 % if every guess is wrong,
+ * and texts that quote take less than two thirds of the time. */
 static void test_effort(void **state) {
     static const size_t counts[] = {16, 17, 24, 32, 48, 64, 100, 128, 200, 256};
     (void)state;
@@ -182,7 +180,7 @@ static struct heard generate(struct graft_model *model, size_t first, size_t n, 
     return heard;
 }
 
-/* The ids of every prompt alone and of all together, greedy and drawn, however much is guessed. */
+/* The ids of every prompt, alone and together, greedy and sampled, do not depend on the number of guesses. */
 static void same_text(struct graft_library *library, int32_t precision) {
     static const struct {
         size_t first;
@@ -222,7 +220,7 @@ static void test_same_text_with_states(void **state) {
     graft_library_free(library);
 }
 
-/* Favouring tokens that were there sends a model of random weights round in circles, which are guessed. */
+/* If tokens that occurred are favoured, a model of random weights repeats itself, which is guessed. */
 static void test_forwards_are_saved(void **state) {
     struct graft_library *library = new_library();
     (void)state;
@@ -252,7 +250,7 @@ static void test_refused(void **state) {
     graft_library_free(library);
 }
 
-/* The logits of each of a few tokens, behind others, fed together and one by one. */
+/* The logits of a few tokens after others, fed together and one by one. */
 static void test_few_tokens_together(void **state) {
     static const int32_t precisions[] = {GRAFT_PRECISION_FLOAT32, GRAFT_PRECISION_BFLOAT16};
     enum { PAST = 300 };

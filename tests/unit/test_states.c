@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* States of sequences as forwards find them: from zeros on, as they were left, copied, and taken back. */
+/* States of sequences in forwards: they begin as zeros, continue as they were left, and are copied and rewound. */
 #include "kernels/states.h"
 
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static int64_t *step(int32_t kind, int32_t slot, int64_t position, int64_t token
                                                                                                              : NULL;
 }
 
-/* A module that counts tokens, with each of its states. */
+/* A module that counts tokens, in each of its states. */
 static void count(int32_t kind, int32_t slot, int64_t position, int64_t tokens) {
     int64_t *counts = step(kind, slot, position, tokens);
     assert_non_null(counts);
@@ -71,7 +71,7 @@ static void test_goes_on(void **state) {
     count_both(2, 2, 30);
 }
 
-/* However often a module asks in a step, it gets what it has worked on. */
+/* However often a module asks in a step, it gets the array that it has changed. */
 static void test_same_within_a_step(void **state) {
     (void)state;
     count(0, 0, 0, 3);
@@ -93,7 +93,7 @@ static void test_out_of_step(void **state) {
     count(0, 0, 3, 1);
 }
 
-/* One step back, or to the start; never to where nothing is known any more. */
+/* Rewinds by one step, or to the start; never to a place without a known state. */
 static void test_rewind(void **state) {
     (void)state;
     count_both(0, 0, 4);
@@ -109,7 +109,7 @@ static void test_rewind(void **state) {
     count_both(0, 0, 1);
 }
 
-/* A forward that failed: one state has moved, the other one has not. */
+/* After a failed forward one state has moved, and the other has not. */
 static void test_half_a_step(void **state) {
     (void)state;
     for (int32_t kind = 0; kind < COUNT; kind++) {
@@ -142,7 +142,7 @@ static void test_fork(void **state) {
     assert_int_equal(graft_cache_fork(cache, 0, SLOTS, &error), GRAFT_ERROR_INTERNAL);
 }
 
-/* Without memory a step leaves the state as it was, and a fork its target empty. */
+/* If memory runs out, a step leaves the state unchanged, and a fork leaves its target empty. */
 static void test_without_memory(void **state) {
     (void)state;
     long n = 1;
@@ -169,7 +169,7 @@ static void test_without_memory(void **state) {
     }
 }
 
-/* Through the call, as modules ask. Without a cache it is zeros in scratch memory. */
+/* Uses the call as modules do. Without a cache the state is zeros in scratch memory. */
 static void test_call(void **state) {
     static const int64_t cu_seqlens[] = {0, 2, 2, 3};
     static const int64_t positions[] = {0, 1, 0};

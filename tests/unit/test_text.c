@@ -72,7 +72,7 @@ static void test_valid_utf8(void **state) {
 
 static void test_invalid_utf8(void **state) {
     (void)state;
-    /* Stray continuation, overlong forms, surrogate, above U+10FFFF, bytes that occur nowhere, cut sequences. */
+    /* Stray continuation, overlong forms, surrogate, above U+10FFFF, invalid bytes, incomplete sequences. */
     static const char *const invalid[] = {"\x80",
                                           "\xC0\x80",
                                           "\xC1\xBF",
@@ -118,7 +118,7 @@ static void test_fail(void **state) {
     assert_string_equal(system.message, "cannot be read: No such file or directory");
 }
 
-/* A file is not to blame for what the process lacks. */
+/* If the process lacks memory, the file is not blamed. */
 static void test_whose_fault(void **state) {
     static const struct {
         int number, code;
@@ -137,7 +137,7 @@ static void test_whose_fault(void **state) {
     }
 }
 
-/* A text that is cut must not end in half a character. */
+/* A text is cut between characters. */
 static void test_fail_cuts(void **state) {
     (void)state;
     char text[2001];
@@ -152,7 +152,8 @@ static void test_fail_cuts(void **state) {
     assert_int_equal(graft_utf8_valid_prefix(error.source, strlen(error.source)), strlen(error.source));
 }
 
-/* What ends a line or turns the direction of text around goes, from errors as well; its neighbours stay. */
+/* Line breaks and characters that reverse the direction of text are removed, from errors as well; their neighbours
+ * stay. */
 static void test_directions(void **state) {
     static const struct {
         unsigned first, last; /* of the characters tried */

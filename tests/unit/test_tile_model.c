@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Emulated tiles: what the manual says about shapes, zeros, rounding and the order of sums; what a processor would
+/* Emulated tiles: shapes, zeros, rounding and the order of sums as the manual specifies them; what a processor would
  * refuse aborts. */
 #include <setjmp.h>
 #include <signal.h>
@@ -105,13 +105,13 @@ static float sum_of(float before, const float a[4], const float b[4]) {
 static void test_order(void **state) {
     (void)state;
     const float ones[] = {1.0f, 1.0f, 1.0f, 1.0f};
-    /* First numbers and second ones have a sum each: 2^24 + 1 would lose its 1. */
+    /* First and second numbers of pairs have a sum each: 2^24 + 1 would lose its 1. */
     assert_true(sum_of(0.0f, (const float[]){0x1p24f, 1.0f, -0x1p24f, 1.0f}, ones) == 2.0f);
     assert_true(sum_of(0.0f, (const float[]){0x1p24f, 1.0f, 1.0f, -0x1p24f}, ones) == 1.0f);
-    /* These are added to each other first, then to what was there. */
+    /* Both sums are added to each other first, then to the tile. */
     assert_true(sum_of(0x1p24f, (const float[]){1.0f, 1.0f, 0.0f, 0.0f}, ones) == 0x1p24f + 2.0f);
     assert_true(sum_of(0x1p24f, (const float[]){1.0f, 0.0f, 0.0f, 0.0f}, ones) == 0x1p24f);
-    /* A product may be larger than an f32 before it is added. */
+    /* A product may exceed the range of f32 before it is added. */
     assert_true(sum_of(0.0f, (const float[]){-0x1.8p127f, 0.0f, 0x1p64f, 0.0f},
                        (const float[]){1.0f, 0.0f, 0x1p64f, 0.0f}) == 0x1p126f);
 }

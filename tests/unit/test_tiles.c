@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Products in tiles, over the model and, where there are any, in the processor's: the same bits as sums in the order in
- * which the manual says they are made; and nothing is read or written but what is meant to be. */
+/* Products with tiles, emulated and, if available, in the processor: the same bits as sums in the manual's order;
+ * memory beyond the operands is neither read nor written. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <float.h>
 #include <math.h>
@@ -30,10 +30,10 @@ struct shape {
     int64_t rows;
     int64_t columns;
     int64_t tokens;
-    int64_t shift; /* bytes from a cache line's first to the weight's: even */
+    int64_t shift; /* even number of bytes from the beginning of a cache line to the weight */
 };
 
-/* From -2 to 2 with all the digits that bf16 and f32 have, so that sums round. */
+/* A number between -2 and 2 with all digits of bf16 and f32, so that sums are rounded. */
 static float number(uint32_t i) {
     i = (i ^ i >> 15) * 0x2c1b3c6du;
     i = (i ^ i >> 12) * 0x297a2d39u;
@@ -68,7 +68,7 @@ static void *room(size_t bytes) {
     return memory;
 }
 
-/* Pages that the weight ends in, before one that nobody may read. */
+/* Pages that end with the weight, before one that cannot be read. */
 struct pages {
     void *first;
     size_t bytes;
@@ -165,7 +165,7 @@ static void test_shapes(void **state) {
     }
 }
 
-/* Wherever in a line a weight begins, loaded as it lies and copied. */
+/* A weight that begins anywhere in a cache line, loaded in place and copied. */
 static void test_offsets(void **state) {
     (void)state;
     for (int64_t shift = 0; shift < 64; shift += 2) {
@@ -182,7 +182,7 @@ static void test_all_small(void **state) {
     }
 }
 
-/* What is not a number stays in its token and its row. */
+/* NaN and infinity stay in their token and their row. */
 static void test_not_finite(void **state) {
     (void)state;
     enum { ROWS = 40, COLUMNS = 70, TOKENS = 20 };
@@ -223,7 +223,7 @@ static void gate_by_half(int32_t activation, float *gate, const float *up, int64
     }
 }
 
-/* y of both weights one by one, gated, and packed for a product of more columns than these rows. */
+/* y of both weights one by one, gated, and packed for a product with more columns than these rows. */
 static uint16_t *folded_apart(const struct graft_tiles_product *product, const struct graft_tiles_fold *fold) {
     const int64_t rows = product->rows, tokens = product->tokens;
     float *gate = room((size_t)(tokens * fold->columns) * sizeof *gate);
@@ -247,7 +247,7 @@ static uint16_t *folded_apart(const struct graft_tiles_product *product, const s
     return packed;
 }
 
-/* What is packed is the columns of these rows, and zeros up to a tile's; all else stays. */
+/* The packed result has the columns of these rows, and zeros up to a tile's; the rest is unchanged. */
 static void check_fold(const struct shape *shape, int64_t column, int64_t columns) {
     const int64_t tokens = graft_round_up(shape->tokens, GRAFT_TILE_TOKENS);
     const size_t numbers = (size_t)(tokens * graft_round_up(columns, GRAFT_TILE_COLUMNS));
@@ -270,7 +270,7 @@ static void check_fold(const struct shape *shape, int64_t column, int64_t column
     };
     tiles->multiply(&product);
     uint16_t *wanted = folded_apart(&product, &fold);
-    for (size_t i = 0; i < numbers; i++) { /* a token that is not there is +0 in one and may be -0 in the other */
+    for (size_t i = 0; i < numbers; i++) { /* a missing token is +0 in one and may be -0 in the other */
         if (out[i] != wanted[i] && ((out[i] | wanted[i]) & 0x7fffu) != 0) {
             fail_msg("%lld x %lld, %lld tokens, at %zu: 0x%x, not 0x%x", (long long)shape->rows,
                      (long long)shape->columns, (long long)shape->tokens, i, out[i], wanted[i]);
@@ -294,7 +294,7 @@ static void test_folds(void **state) {
     check_fold(&(struct shape){96, 40, 530, 8}, 1024, 1120);
 }
 
-/* A product leaves no tiles behind: the next use of one is a fault. */
+/* A product releases the tiles: their next use is a fault. */
 static void test_released(void **state) {
     (void)state;
     int status = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What attention multiplies by tiles, over the model and, where there are any, in the processor's: the bits of sums in
- * steps of 16 pairs, whole tiles and parts of them; values turned; nothing else is written. */
+/* Attention's products with tiles, emulated and, if available, in the processor: the bits of sums in steps of 16 pairs,
+ * whole and partial tiles; transposed values; nothing else is written. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static float half_of(const void *numbers, int64_t i) {
     return flushed(graft_f32_from_bf16(((const uint16_t *)numbers)[i]));
 }
 
-/* sum + the products of a token's pairs with column r of w, in the order of tiles. */
+/* sum + the products of a token's pairs with column r of w, in the order of tiles */
 static float expected(const struct graft_pairs *o, int64_t t, int64_t r, float sum) {
     for (int64_t k = 0; k < o->pairs; k += STEP) {
         float halves[2] = {0.0f, 0.0f};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the goldens cannot hold: bytes that are no text, large inputs, costly expressions, failing allocations. */
+/* Cases that goldens cannot contain: invalid bytes, large inputs, slow expressions, failing allocations. */
 #include "graft/host/tokenizer.h"
 
 #include <setjmp.h>
@@ -38,7 +38,7 @@ static void test_tokens(void **state) {
     graft_tokenizer_free(NULL);
 }
 
-/* Bytes that are no text become U+FFFD, one for each maximal part, as in the Unicode standard's examples. */
+/* Invalid bytes become U+FFFD, one for each maximal part, as in the Unicode standard's examples. */
 static void test_invalid_bytes(void **state) {
     (void)state;
     static const struct {
@@ -68,7 +68,7 @@ static void test_invalid_bytes(void **state) {
     graft_tokenizer_free(tokenizer);
 }
 
-/* A generator of its own, so that a failure comes again. */
+/* A generator with a fixed seed, so that a failure can be repeated. */
 static uint32_t next_random(uint32_t *seed) {
     *seed = *seed * 1664525u + 1013904223u;
     return *seed >> 8;
@@ -109,7 +109,7 @@ static void test_random_bytes(void **state) {
     (void)for_each_entry("data/tokenizer/variants", check_random);
 }
 
-/* What is certain is returned at once: a stream that holds all back until the end would pass the other tests. */
+/* Complete text is returned at once: a stream that keeps everything until the end would pass the other tests. */
 static void test_stream_is_prompt(void **state) {
     (void)state;
     struct graft_tokenizer *tokenizer = qwen2();
@@ -135,8 +135,8 @@ static void test_stream_is_prompt(void **state) {
     graft_tokenizer_free(tokenizer);
 }
 
-/* Two hundred thousand bytes of each: words without an end, marks without a letter, spaces, near misses of an added
- * token. Steps that grow with the square of the length would take minutes. */
+/* Two hundred thousand bytes of each kind: words without an end, marks without a letter, spaces, almost an added token.
+ * Algorithms of quadratic time would take minutes. */
 static void test_large_texts(void **state) {
     (void)state;
     static const char *const units[] = {"a", "he",       " ",  "\n ",         "\xCC\x81\xCC\xA3",
@@ -203,7 +203,7 @@ static void test_costly_expression(void **state) {
     folder_remove(folder);
 }
 
-/* Memory goes by the number of tokens: this would need gigabytes otherwise, and time to clear them. */
+/* Memory is proportional to the number of tokens: otherwise this would need gigabytes, and time to clear them. */
 static void test_largest_id(void **state) {
     (void)state;
     char folder[64];
@@ -220,7 +220,7 @@ static void test_largest_id(void **state) {
     folder_remove(folder);
 }
 
-/* Which end of a text is cut off: tokenizer_config.json counts before tokenizer.json. */
+/* Which end of a text is cut off: tokenizer_config.json comes before tokenizer.json. */
 static void test_truncation_side(void **state) {
     (void)state;
     static const struct {
@@ -255,7 +255,7 @@ static void test_truncation_side(void **state) {
         assert_memory_equal(ids.ids, cases[i].kept, sizeof cases[i].kept);
         assert_int_equal(graft_tokenizer_encode_within(tokenizer, "abc", 3, 3, &ids, &cut, NULL), GRAFT_OK);
         assert_false(cut);
-        assert_int_equal(ids.n, 2 + 3); /* the file's max_length is not looked at */
+        assert_int_equal(ids.n, 2 + 3); /* the file's max_length is ignored */
         graft_ids_free(&ids);
         graft_tokenizer_free(tokenizer);
         graft_free(config);
@@ -264,7 +264,7 @@ static void test_truncation_side(void **state) {
     folder_remove(folder);
 }
 
-/* A file may lack the unknown token, as long as no text needs it. */
+/* A file without an unknown token loads; only a text that needs it fails. */
 static void test_unknown_token_missing(void **state) {
     (void)state;
     static const struct {
@@ -319,7 +319,7 @@ static int use_once(const char *path, struct graft_text *result) {
     return status;
 }
 
-/* Allocations up to the end of parsing. Jansson 2.14 ends the process when one of its lexer's fails. */
+/* The number of allocations up to the end of parsing. Jansson 2.14 ends the process if one of its lexer's fails. */
 static long allocations_of_parsing(const char *path) {
     enum { MANY = 1000000 };
     struct graft_document document = {0};
@@ -332,11 +332,11 @@ static long allocations_of_parsing(const char *path) {
     graft_token_class_finish(&token_class);
     graft_document_finish(&document);
     graft_free(file);
-    return used + 6; /* the tokenizer and five paths come before */
+    return used + 6; /* the tokenizer and five paths are allocated before */
 }
 
-/* Each allocation behind the parser's fails in turn: an error, or the same result where it was not needed (PCRE2
- * compiles to machine code if it can). A sanitizer sees what is not given back. */
+/* Each allocation after the parser's fails in turn: an error, or the same result if the memory was optional (PCRE2
+ * compiles to machine code if it can). A sanitizer detects leaks. */
 static void test_no_memory(void **state) {
     (void)state;
     static const char *const names[] = {"added_flags",
@@ -356,7 +356,7 @@ static void test_no_memory(void **state) {
         char *path = data_path("data/tokenizer/variants", names[i]);
         struct graft_text expected = {0};
         long left = 0, failures = 0;
-        assert_int_equal(use_once(path, &expected), GRAFT_OK); /* what is kept for good is there now */
+        assert_int_equal(use_once(path, &expected), GRAFT_OK); /* memory that is kept for good exists now */
         for (long n = allocations_of_parsing(path) + 1; left == 0; n++) {
             struct graft_text result = {0};
             (void)graft_alloc_fail_at(n);

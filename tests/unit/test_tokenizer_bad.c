@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files with one fault each: what is said about them, to the letter. */
+/* Files with one fault each, and the exact messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void test_faults(void **state) {
     assert_true(for_each_entry("data/tokenizer/bad", check_fault) >= 92);
 }
 
-/* Every beginning of a file is refused; nothing is read beyond it. */
+/* A file that is truncated anywhere is refused; nothing is read beyond its end. */
 static void test_truncated(void **state) {
     (void)state;
     char folder[64];
@@ -83,7 +83,7 @@ static void test_absent(void **state) {
     assert_string_equal(error.source, "/nonexistent/tokenizer.json");
 }
 
-/* A sound tokenizer.json with one faulty file beside it. */
+/* A valid tokenizer.json with one faulty file beside it. */
 static void test_files_beside(void **state) {
     (void)state;
     static const struct {
@@ -137,7 +137,7 @@ static void test_files_beside(void **state) {
     graft_free(sound);
 }
 
-/* A token whose id would be another's: the vocabulary has 5 tokens and leaves out ids before the last. */
+/* A token whose id belongs to another: the vocabulary has 5 tokens and leaves out ids before the last. */
 static void test_id_taken(void **state) {
     (void)state;
     static const char document[] = "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"c\": 2, \"d\": "
@@ -156,7 +156,7 @@ static void test_id_taken(void **state) {
     folder_remove(folder);
 }
 
-/* Ids that are not taken are said. */
+/* Ids that are not used get a note. */
 static void test_notes(void **state) {
     (void)state;
     struct graft_tokenizer *tokenizer = load_tokenizer("data/tokenizer/directories", "added_decoder");
@@ -168,7 +168,7 @@ static void test_notes(void **state) {
     graft_tokenizer_free(tokenizer);
 }
 
-/* What transformers does otherwise for a class is said, and nothing else. */
+/* Deviations of transformers for a class get a note, and nothing else does. */
 static void test_class_notes(void **state) {
     (void)state;
     static const struct {
@@ -191,7 +191,7 @@ static void test_class_notes(void **state) {
         {"goldens/tokenizers", "llama3", "{\"tokenizer_class\": \"GPT2Tokenizer\"}",
          "tokenizer.json: pre_tokenizer, model.ignore_merges: as the file says, not as GPT2Tokenizer has it in "
          "transformers, which takes only the vocabulary of the file"},
-        {"goldens/tokenizers", "llama3", "{\"dropout\": 0.5}", NULL}, /* that is for the ledger of fields */
+        {"goldens/tokenizers", "llama3", "{\"dropout\": 0.5}", NULL}, /* left to the ledger of fields */
         {"goldens/tokenizers", "bert",
          "{\"tokenizer_class\": \"BertTokenizer\", \"added_tokens_decoder\": {\"0\": {\"content\": \"[PAD]\"}}}", NULL},
         {"goldens/tokenizers", "qwen2",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which members of tokenizer_config.json the tokenizer reads, and that it does not see those that are ignored. */
+/* Which members of tokenizer_config.json the tokenizer reads; ignored ones have no effect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void test_reads(void **state) {
     }
 }
 
-/* What recipes look for that the host puts there, of the vocabulary, and a word that is always false. */
+/* Members that recipes look for and that the host adds, from the vocabulary, and one that is always false. */
 static int is_own(const char *name) {
     static const char *const own[] = {"bos_piece",  "eos_piece",     "unk_piece", "unk_piece_named",
                                       "unk_at",     "unk_at_zero",   "unk_id",    "charsmap",
@@ -47,7 +47,7 @@ static int is_own(const char *name) {
     return 0;
 }
 
-/* "NAME" or "NAME=DEFAULT", which may be another "$NAME". */
+/* "NAME" or "NAME=DEFAULT"; a default may be another "$NAME". */
 static void expect_read(const char *place) {
     const char *equals = strchr(place, '=');
     char *name = graft_strndup(place, equals != NULL ? (size_t)(equals - place) : strlen(place));
@@ -85,7 +85,7 @@ static int look_for_places(const graft_json *part) {
     return n;
 }
 
-/* Each field that a class of the record may look for is one of those that are said to be read. */
+/* Each field that a recorded class may look for is listed as read. */
 static void test_classes(void **state) {
     char *path = data_path("../host/tokenizer", "classes.json");
     graft_json *document = NULL;
@@ -96,7 +96,7 @@ static void test_classes(void **state) {
     graft_free(path);
 }
 
-/* What is read is in no list of what has no effect. */
+/* No field that is read is listed as having no effect. */
 static void test_rules(void **state) {
     const struct graft_rules list = graft_usual_rules("tokenizer_config.json");
     (void)state;
@@ -118,7 +118,7 @@ static struct graft_tokenizer *load_without(const char *path, const char *field)
     return tokenizer;
 }
 
-/* How often the token is among the ids of a text. */
+/* Counts the token among the ids of a text. */
 static int count(const struct graft_tokenizer *tokenizer, const char *token) {
     struct graft_ids ids = encode(tokenizer, "the hat", 7, 1);
     int n = 0;
@@ -145,7 +145,7 @@ static void test_ignored(void **state) {
     graft_free(path);
 }
 
-/* Of each file that has it, and as a part of an object. */
+/* Tests each file that may have it, also as a member of an object. */
 static void test_ignored_elsewhere(void **state) {
     static const char document[] = "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"merges\": []}}";
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every answer of the reference that the test data records, both ways, whole and id by id. */
+/* All recorded answers of the reference: encoding and decoding, at once and one id at a time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,7 +121,7 @@ static void test_variants(void **state) {
     assert_true(for_each_entry("data/tokenizer/variants", check_tokenizer) >= 114);
 }
 
-/* Other files beside tokenizer.json, or in its place. */
+/* Other files beside tokenizer.json, or instead of it. */
 static void test_directories(void **state) {
     (void)state;
     assert_true(for_each_entry("data/tokenizer/directories", check_tokenizer) >= 44);

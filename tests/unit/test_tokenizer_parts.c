@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tokenizer's small parts, where the whole would not show what is wrong. */
+/* Single parts of the tokenizer, whose faults the whole would hide. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,7 +62,7 @@ static void test_lexicon_longest(void **state) {
     assert_int_equal(graft_lexicon_longest(&lexicon, 0, "a", 1, &value), 0);
     assert_int_equal(graft_lexicon_build(&lexicon, entries, 4), 0);
     assert_int_equal(graft_lexicon_longest(&lexicon, 0, "abcx", 4, &value), 2);
-    assert_int_equal(value, 3); /* of equal ones the largest */
+    assert_int_equal(value, 3); /* of equal entries the largest */
     assert_int_equal(graft_lexicon_longest(&lexicon, 0, "abcde", 5, &value), 4);
     assert_int_equal(value, 1);
     assert_int_equal(graft_lexicon_longest(&lexicon, 0, "abcd", 3, &value), 2);
@@ -71,8 +71,7 @@ static void test_lexicon_longest(void **state) {
     graft_lexicon_free(&lexicon);
 }
 
-/* The lexicon finds exactly its entries, however their bytes lie: all lengths, all bytes, many that share a beginning.
- */
+/* The lexicon finds exactly its entries, for all lengths and bytes, with many common beginnings. */
 static void test_lexicon(void **state) {
     (void)state;
     enum { N = 20000, LONGEST = 8 };
@@ -100,10 +99,10 @@ static void test_lexicon(void **state) {
             assert_int_not_equal(node, 0);
         }
         int32_t value = lexicon.nodes[node].value;
-        assert_true(value >= entries[i].value); /* of equal ones the largest */
+        assert_true(value >= entries[i].value); /* of equal entries the largest */
         assert_int_equal(memcmp(texts[value], entries[i].bytes, entries[i].length), 0);
     }
-    for (size_t i = 0; i < 200000; i++) { /* what is no entry has no value */
+    for (size_t i = 0; i < 200000; i++) { /* other texts have no value */
         char text[LONGEST];
         uint32_t node = 0, length = 0;
         do {
@@ -120,7 +119,7 @@ static void test_lexicon(void **state) {
     graft_free(entries);
 }
 
-/* The scores that the reference reads, which are not always the nearest doubles. */
+/* Scores as the reference reads them, which are not always the nearest doubles. */
 static void test_score(void **state) {
     (void)state;
     static const struct {
@@ -157,7 +156,7 @@ static void test_score(void **state) {
     }
 }
 
-/* However a text is cut, the parts come out as the whole does. */
+/* However a text is cut, the parts give the same as the whole. */
 static void test_lossy_in_parts(void **state) {
     (void)state;
     static const char bytes[] = "a\xE6\x9C\xA8\xF0\x9F\x99\x82\xE6\x9C\xFF\xF0\x9F\xC3\xA9\xED\xA0\x80z\xF4\x8F\xBF";
@@ -199,7 +198,7 @@ static void assert_normal(enum graft_unicode_form form, const char *text, const 
 static void test_normalization(void **state) {
     (void)state;
     assert_normal(GRAFT_UNICODE_NFC, "e\u0301 \u212B", "\u00E9 \u00C5");
-    assert_normal(GRAFT_UNICODE_NFC, "a\u0301\u0323", "\u1EA1\u0301"); /* the lower mark goes first */
+    assert_normal(GRAFT_UNICODE_NFC, "a\u0301\u0323", "\u1EA1\u0301"); /* the lower mark comes first */
     assert_normal(GRAFT_UNICODE_NFC, "\u0958", "\u0915\u093C");        /* excluded from composition */
     assert_normal(GRAFT_UNICODE_NFC, "\u1112\u1161\u11AB", "\uD55C");
     assert_normal(GRAFT_UNICODE_NFD, "\uD55C\u1E69", "\u1112\u1161\u11ABs\u0323\u0307");
@@ -244,7 +243,7 @@ static void test_dialect(void **state) {
     (void)state;
     static const struct {
         const char *expression;
-        const char *rewritten; /* NULL for one that is refused */
+        const char *rewritten; /* NULL if it is refused */
     } cases[] = {
         {"[^\\r\\n\\p{L}]?\\p{Lu}+|\\s+(?!\\S)|[^\\s]",
          "[^\\r\\n\\p{L}]?\\p{Lu}+|\\p{White_Space}+(?!\\P{White_Space})|"
@@ -296,7 +295,7 @@ static void test_dialect(void **state) {
     }
 }
 
-/* The two large members are cut out wherever they stand, and complaints about the rest still name the line. */
+/* The two large members are cut out wherever they are, and errors in the rest still name the right line. */
 static void test_document(void **state) {
     (void)state;
     static const char text[] = "{\"a\": {\"vocab\": {\"x\": 1}},\n\"model\": {\"merges\": [\n[\"]\", \"}\"]],\n"

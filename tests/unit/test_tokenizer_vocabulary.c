@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Directories without tokenizer.json whose files have one fault each: what is said about them, to the letter. */
+/* Directories without tokenizer.json whose files have one fault each, and the exact messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -102,7 +102,7 @@ static void test_faults(void **state) {
     }
 }
 
-/* What is said about a tokenizer.model of these bytes; "" where it loads. */
+/* The message about a tokenizer.model of these bytes; "" if it loads. */
 static void read_model(const char *bytes, size_t length, char *message, size_t size) {
     char folder[64];
     struct graft_error error = graft_error_none();
@@ -146,7 +146,7 @@ static void test_wire(void **state) {
     }
 }
 
-/* Fields of numbers that nobody knows are passed over, whatever their type. */
+/* Fields with unknown numbers are skipped, whatever their type. */
 static void test_unknown_fields(void **state) {
     (void)state;
     static const char bytes[] = "\xa0\x06\x01\xa9\x06"
@@ -158,7 +158,7 @@ static void test_unknown_fields(void **state) {
     assert_string_equal(message, "");
 }
 
-/* Every beginning of a model is refused or is a model; nothing is read beyond it. */
+/* A truncated model is refused or valid; nothing is read beyond its end. */
 static void test_truncated(void **state) {
     (void)state;
     char *path = data_path("data/tokenizer/directories/mistral", "tokenizer.model");
@@ -167,7 +167,7 @@ static void test_truncated(void **state) {
     int refused = 0;
     assert_int_equal(graft_file_read(path, 1 << 20, GRAFT_ERROR_MODEL, &bytes, &length, NULL), GRAFT_OK);
     for (size_t n = 0; n < length; n += n < 200 || length - n < 200 ? 1 : 13) {
-        char *exact = graft_strndup(bytes, n); /* so that a sanitizer sees what is read behind it */
+        char *exact = graft_strndup(bytes, n); /* so that a sanitizer detects reads past the end */
         char message[256];
         read_model(exact, n, message, sizeof message);
         refused += message[0] != '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What classes may describe, and what becomes of it. Replacements are tested in test_tree_replace.c. */
+/* What classes may describe, and the resulting tree. Replacements are tested in test_tree_replace.c. */
 #include "arch/basic/activation.h"
 #include "fake_model.h"
 
@@ -20,7 +20,7 @@ static int build(struct fake_model *model, const struct fake_structure *structur
     return fake_model_build(model, "Root");
 }
 
-/* Builds it and expects an error at the root that says `words`. */
+/* Builds it, and expects an error at the root that contains `words`. */
 static void refuse(const struct fake_structure *structure, const char *words) {
     struct fake_model model;
     assert_int_not_equal(build(&model, structure), GRAFT_OK);
@@ -83,7 +83,7 @@ static int describe_parameter_last(const struct graft_class *cls, const struct g
     return status == GRAFT_OK ? graft_describe_parameter(sink, "a.b", 1, &length, 0, GRAFT_INIT_NONE, error) : status;
 }
 
-/* A parameter's name may hold dots, unless a child could have a parameter of that name. */
+/* A parameter's name may contain dots, unless a child could have a parameter of that name. */
 static void test_dotted_parameter(void **state) {
     static const struct fake_parameter dotted[] = {{.name = "a.b.c", .rank = 1, .shape = {1}}, {.name = NULL}};
     static const struct fake_child others[] = {{"b", "Leaf", LEAF}, {"aa", "Leaf", LEAF}, {NULL, NULL, NULL}};
@@ -128,9 +128,7 @@ static void test_twice(void **state) {
     refuse(&(struct fake_structure){.children = below}, "below another");
 }
 
-/* Lists are looked up by number where their children are called by it in order, by name elsewhere: with the same
- * result.
- */
+/* Children named by consecutive numbers are looked up by number, others by name: with the same result. */
 static void test_numbered(void **state) {
     static const struct fake_child children[] = {
         {"list.0", "Leaf", LEAF},  {"list.1", "Leaf", LEAF},  {"list.2", "Leaf", LEAF},  {"late.1", "Leaf", LEAF},
@@ -186,7 +184,7 @@ static void test_children_that_cannot_be(void **state) {
     refuse(&(struct fake_structure){.children = faceless}, "without class");
 }
 
-/* Two of each level: without a bound on the depth it would never end, nor fit. */
+/* Each class has two children: without a limit on the depth the tree would be infinite. */
 static void test_depth_bomb(void **state) {
     static const struct fake_child children[] = {{"a", "Root", ROOT}, {"b", "Root", ROOT}, {NULL, NULL, NULL}};
     (void)state;
@@ -256,7 +254,7 @@ static void test_args(void **state) {
     fake_model_finish(&model);
 }
 
-/* Declares one thing that only a newer host would understand, or one more that this one does. */
+/* Declares something that only a newer host understands, or one thing more than this host allows. */
 static int describe_newer(const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const char *what = cls->data;
@@ -289,7 +287,7 @@ static int describe_newer(const struct graft_class *cls, const struct graft_conf
     return status == GRAFT_OK ? sink->child(sink->data, &child, error) : status;
 }
 
-/* Capabilities that the host does not know are ignored, requirements and what is reserved refused. */
+/* Unknown capabilities are ignored; unknown requirements and reserved values are refused. */
 static void test_newer_structs(void **state) {
     static const char *const refused[] = {"requirements for parameter",
                                           "parameter whose struct is too short or not zeroed",
@@ -314,7 +312,7 @@ static void test_newer_structs(void **state) {
     fake_model_finish(&model);
 }
 
-/* A parameter, and as many sources as it says, which may have its name. */
+/* A parameter, and the given number of sources, which may have its name. */
 static int describe_sources(const struct graft_class *cls, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     const int64_t shape[] = {6, 4};
@@ -328,7 +326,7 @@ static int describe_sources(const struct graft_class *cls, const struct graft_co
     return status;
 }
 
-/* What parameters are made of is none itself; and there is an end to it. */
+/* Sources of a parameter are no parameters themselves; their number is limited. */
 static void test_sources(void **state) {
     int n = 64;
     const struct graft_class made = {
@@ -356,7 +354,7 @@ static int describe_sized(const struct graft_class *cls, const struct graft_conf
                            : graft_describe_child(sink, "layers.0", "Sized", LEAF, &given, 1, error);
 }
 
-/* A description knows where its module is. */
+/* A description knows the place of its module. */
 static void test_path(void **state) {
     static const struct graft_class sized = {
         .struct_size = sizeof sized, .name = "Sized", .interface_id = LEAF, .describe = describe_sized};
@@ -370,7 +368,7 @@ static void test_path(void **state) {
     fake_model_finish(&model);
 }
 
-/* Asks for the class of each activation; the built-in classes have them all. */
+/* Asks for the class of each activation, all of which are built in. */
 static int describe_activations(const struct graft_class *cls, const struct graft_config *config,
                                 const struct graft_args *args, const struct graft_sink *sink,
                                 struct graft_error *error) {
@@ -512,7 +510,7 @@ static void test_ties(void **state) {
         }                                                                                                            \
     }
 
-/* States are numbered through the whole model; a name is one of its own module. */
+/* States are numbered through the whole model; names are unique within a module. */
 static void test_states(void **state) {
     static const struct graft_state_info states[] = {
         STATE("conv_states", GRAFT_DTYPE_F32, 2, 3, 5), STATE("sum", GRAFT_DTYPE_F64, 1, 2), {.name = NULL}};

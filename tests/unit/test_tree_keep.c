@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `describe` keeps for `create`: each class gets what it kept itself, whoever describes the module. */
+/* Memory that `describe` keeps for `create`: each class gets its own, whoever describes the module. */
 #include "fake_model.h"
 #include "plugin/host_services.h"
 
@@ -8,7 +8,7 @@
 static const struct fake_parameter parameters[] = {{.name = "weight", .rank = 1, .shape = {2}}, {.name = NULL}};
 static const struct fake_structure structure = {.parameters = parameters};
 
-static const int64_t *seen; /* what the last `create` was given */
+static const int64_t *seen; /* argument of the last `create` */
 
 /* Keeps the number that `data` points to. */
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
@@ -43,7 +43,7 @@ static const struct graft_class leaf = {.struct_size = sizeof leaf,
                                         .forward = "leaf",
                                         .data = &seven};
 
-/* Builds a Leaf, replaced by `by` where that is not NULL, and lets it be made. */
+/* Builds a Leaf, replaced by `by` if that is not NULL, and creates it. */
 static void make(struct fake_model *model, const struct graft_class *by) {
     const struct graft_replacement patch = {
         .struct_size = sizeof patch, .key = GRAFT_KEY_NAME, .target = "Leaf", .replacement = by};
@@ -65,7 +65,7 @@ static void test_kept(void **state) {
     fake_model_finish(&model);
 }
 
-/* A class without a `describe` cannot know what another one's memory holds. */
+/* A class without a `describe` cannot interpret another one's memory. */
 static void test_inherited_description(void **state) {
     static const struct graft_class quick = {
         .struct_size = sizeof quick, .name = "Quick", .interface_id = LEAF, .create = create, .forward = "quick"};
@@ -82,7 +82,7 @@ static int describe_other(const struct graft_class *cls, const struct graft_conf
     return fake_describe(cls, config, args, sink, error);
 }
 
-/* The original makes what a replacement describes: it gets its own, and describes nothing. */
+/* The original creates a module that a replacement describes: it gets its own memory, and describes nothing. */
 static void test_inherited_functions(void **state) {
     static const struct graft_class thin = {.struct_size = sizeof thin,
                                             .name = "Thin",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replacements in a tree: where they win, what they inherit, and the original beside one that calls it. */
+/* Replacements in a tree: which win, what they inherit, and originals that replacements call. */
 #include "fake_model.h"
 #include "plugin/host_services.h"
 
@@ -21,7 +21,7 @@ static const struct fake_structure block_structure = {.children = block_children
 static const struct fake_structure root_structure = {.children = root_children};
 static const struct fake_structure wrapper_structure = {.children = wrapper_children};
 
-/* How many instances there are, and how many creations may still succeed. */
+/* The number of instances, and of creations that may still succeed. */
 static int alive;
 static int left;
 
@@ -83,7 +83,7 @@ static void assert_class(const char *path, const char *class_name) {
     assert_string_equal(node->class_name, class_name);
 }
 
-/* The class that a replacement names among its children is the original; others are replaced there as well. */
+/* A class that a replacement names as its child's means the original; children are replaced as elsewhere. */
 static void test_nested(void **state) {
     (void)state;
     fake_model_replace(&model, &replace_leaf);
@@ -113,7 +113,7 @@ static void test_some_paths_only(void **state) {
     assert_class("1.leaf", "MyLeaf");
 }
 
-/* A broad pattern is an error with a list of what it hits, not just a complaint about the first module. */
+/* A broad pattern is an error that lists all matches, not only the first module. */
 static void test_broad_pattern(void **state) {
     static const struct graft_replacement broad = {
         .struct_size = sizeof broad, .key = GRAFT_KEY_PATTERN, .target = "L|B", .replacement = &my_leaf};
@@ -125,7 +125,7 @@ static void test_broad_pattern(void **state) {
     assert_string_equal(model.error.hint, "use the pattern \"^(Leaf)$\"");
 }
 
-/* A broad pattern for another type of model is none of this model's business. */
+/* A broad pattern for another model type does not matter to this model. */
 static void test_broad_pattern_elsewhere(void **state) {
     static const char *const types[] = {"other", NULL};
     static const struct graft_replacement broad = {.struct_size = sizeof broad,
@@ -139,7 +139,7 @@ static void test_broad_pattern_elsewhere(void **state) {
     assert_class("leaf", "Leaf");
 }
 
-/* What a replacement leaves out is the original's: its description here, its functions below. */
+/* A replacement without a function uses the original's: here its description, below its other functions. */
 static void test_inherited_description(void **state) {
     static const struct graft_class quick = {.struct_size = sizeof quick,
                                              .name = "Quick",
@@ -176,7 +176,7 @@ static void test_inherited_functions(void **state) {
     assert_string_equal(fake_model_node(&model, "leaf")->module.forward, "leaf");
 }
 
-/* Looks at its `super` and its child, and has an instance of its own. */
+/* Examines its `super` and its child, and has an instance of its own. */
 static int create_extended(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     assert_non_null(build->super);
@@ -219,7 +219,7 @@ static void test_super(void **state) {
     assert_int_equal(alive, 2 * 4 + 2);
 }
 
-/* Without a `create`, a class that calls super is handed the original's module. */
+/* Without a `create`, a class that calls super gets the original's module. */
 static void test_super_without_create(void **state) {
     static const struct graft_class logging = {.struct_size = sizeof logging,
                                                .flags = GRAFT_CLASS_CALLS_SUPER,
@@ -239,7 +239,7 @@ static void test_super_without_create(void **state) {
     assert_int_equal(node->super->n_children, 1);
 }
 
-/* Each class of a stack is made after the one that it calls, and given that one's module. */
+/* Each class of a stack is created after the one that it calls, and gets that one's module. */
 static int create_outer(const struct graft_class *cls, const struct graft_build *build, void **instance,
                         struct graft_error *error) {
     assert_string_equal(build->super->class_name, "Logging");
@@ -285,7 +285,7 @@ static void test_stack(void **state) {
     assert_string_equal(node->super->super->class_name, "Wrapper");
     assert_null(node->super->super->super);
     assert_class("1.extra", "Leaf");
-    assert_class("1.inner", "Block"); /* what the innermost one describes */
+    assert_class("1.inner", "Block"); /* the description of the innermost class */
     assert_true(fake_model_node(&model, "1.inner.leaf")->below_super);
     assert_true(graft_nodes_share_tensors(node, fake_model_node(&model, "1.inner.leaf")));
     assert_true(graft_nodes_share_tensors(fake_model_node(&model, "1.inner"), fake_model_node(&model, "1.extra")));
@@ -298,7 +298,7 @@ static void test_stack(void **state) {
     assert_string_equal(node->super->super->module.forward, "wrapper");
 }
 
-/* Whichever creation fails, what was made before is destroyed, once. */
+/* Whichever creation fails, the instances created before are destroyed once. */
 static void test_create_fails_in_stack(void **state) {
     enum { INSTANCES = 2 + 2 * 6 };
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run algebra against the same operations done element by element on arrays of numbers. */
+/* Compares run algebra with the same operations done element by element on arrays. */
 #include "value/value.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 enum { MAX_ELEMENTS = 1 << 14, MAX_VALUES = 4, ROUNDS = 200 };
 
-/* A dense tensor whose elements are names: the number of its tensor times MAX_ELEMENTS plus the place in it. */
+/* A dense tensor whose elements are unique numbers: the tensor's number times MAX_ELEMENTS plus the element's index. */
 struct dense {
     int32_t rank;
     int64_t shape[GRAFT_MAX_RANK];
@@ -30,7 +30,7 @@ static int64_t count_of(const struct dense *tensor) {
     return count;
 }
 
-/* The place of the element with these coordinates. */
+/* The index of the element with these coordinates. */
 static int64_t place_of(const struct dense *tensor, const int64_t *at) {
     int64_t place = 0;
     for (int32_t i = 0; i < tensor->rank; i++) {
@@ -39,7 +39,7 @@ static int64_t place_of(const struct dense *tensor, const int64_t *at) {
     return place;
 }
 
-/* Coordinates of the element behind; 0 behind the last. */
+/* The coordinates of the next element; 0 after the last. */
 static int advance(const struct dense *tensor, int64_t *at) {
     for (int32_t i = tensor->rank - 1; i >= 0; i--) {
         if (++at[i] < tensor->shape[i]) {
@@ -104,7 +104,7 @@ static void assert_same(const struct graft_value *value, const struct dense *wan
     assert_memory_equal(got.elements, wanted->elements, (size_t)count_of(wanted) * sizeof wanted->elements[0]);
 }
 
-/* Puts each element of tensor number `i` where `shift` places it along `dim` of `expected`. */
+/* Places the elements of tensor number `i` in `expected`, shifted by `shift` along `dim`. */
 static void put_joined(int i, int64_t dim, int64_t shift) {
     int64_t at[GRAFT_MAX_RANK] = {0};
     do {
@@ -115,7 +115,7 @@ static void put_joined(int i, int64_t dim, int64_t shift) {
     } while (advance(&dense[i], at));
 }
 
-/* The same, `dim` being new. */
+/* Does the same along a new dimension `dim`. */
 static void put_stacked(int i, int64_t dim) {
     int64_t at[GRAFT_MAX_RANK] = {0};
     do {
@@ -127,7 +127,7 @@ static void put_stacked(int i, int64_t dim) {
     } while (advance(&dense[i], at));
 }
 
-/* Random tensors that differ in `dim` only, or not at all with a negative one. */
+/* Random tensors whose shapes differ in `dim` only, or not at all if it is negative. */
 static int32_t make_some(int n, int32_t rank, int64_t dim) {
     int64_t shape[GRAFT_MAX_RANK] = {0};
     for (int32_t i = 0; i < rank; i++) {
@@ -156,7 +156,7 @@ static void free_all(struct graft_value *values, int n) {
     }
 }
 
-/* Concatenating is what it says, and splitting the result gives back what there was. */
+/* Concatenates as defined; splitting the result restores the values. */
 static void test_concatenate_and_split(void **state) {
     struct graft_value values[MAX_VALUES], parts[MAX_VALUES], joined, copy;
     const struct graft_value *pointers[MAX_VALUES];
@@ -193,7 +193,7 @@ static void test_concatenate_and_split(void **state) {
     }
 }
 
-/* Stacking is what it says, and splitting into ones and squeezing gives back what there was. */
+/* Stacks as defined; splitting into ones and squeezing restores the values. */
 static void test_stack_and_split(void **state) {
     static const int64_t ones[MAX_VALUES] = {1, 1, 1, 1};
     struct graft_value values[MAX_VALUES], parts[MAX_VALUES], stacked;
@@ -225,7 +225,7 @@ static void test_stack_and_split(void **state) {
     }
 }
 
-/* Along the first dimension a value is one run for each tensor: what makes views possible. */
+/* A value concatenated along the first dimension has one run for each tensor, which makes views possible. */
 static void test_runs_are_merged(void **state) {
     static const int64_t shape[] = {2, 3};
     static const int64_t sizes[] = {1, 3};

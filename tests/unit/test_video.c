@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Videos: frames of a directory against what transformers' video processor makes of them, bit for bit; their order, and
- * what is no video. */
+/* Videos: compares the frames of a directory with transformers' video processor, bit for bit; the order of frames, and
+ * files that are no video. */
 #include "config/config.h"
 #include "image/decode.h"
 #include "image/frames.h"
@@ -135,7 +135,7 @@ static void test_order(void **state) {
     }
 }
 
-/* Frames of a single colour each, of the width that `widths` says. */
+/* Frames of a single colour each, with the given widths. */
 struct plain {
     const int64_t *widths;
 };
@@ -182,7 +182,7 @@ static void test_refusals(void **state) {
     refused(&config, widths, 1, "pixels: expected 1 to 89478485 in all");
 }
 
-/* Frame by frame into patches of two; the third stands for the fourth as well. */
+/* Frames in patches of two; the third frame is repeated as the fourth. */
 static void test_last_repeated(void **state) {
     static const int64_t widths[] = {4, 4, 4};
     struct graft_processor_config config = plain_config();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tokenizers out of the test data, and what they answer. Include behind cmocka.h. */
+/* Tokenizers of the test data, and their answers. Include it after cmocka.h. */
 #ifndef GRAFT_TEST_TOKENIZER_FIXTURE_H
 #define GRAFT_TEST_TOKENIZER_FIXTURE_H
 
@@ -30,7 +30,7 @@ static inline struct graft_tokenizer *load_tokenizer(const char *folder, const c
     return tokenizer;
 }
 
-/* Calls `visit` with the name of each entry of a folder of the test data; returns how many there were. */
+/* Calls `visit` with the name of each entry of a folder of the test data; returns their number. */
 static inline int for_each_entry(const char *folder, void (*visit)(const char *folder, const char *name)) {
     char *path = data_path(folder, ".");
     DIR *entries = opendir(path);
@@ -56,7 +56,7 @@ static inline struct graft_text decode(const struct graft_tokenizer *tokenizer, 
     return text;
 }
 
-/* Decodes id by id, and checks that every step returned whole characters. */
+/* Decodes one id at a time, and checks that every step returns whole characters. */
 static inline struct graft_text decode_streaming(const struct graft_tokenizer *tokenizer, const int32_t *ids, size_t n,
                                                  int skip_special_tokens) {
     struct graft_text text = {0};

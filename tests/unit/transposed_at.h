@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Portions of weights (kernels/transposed.h), read in plain words. */
+/* Reads portions of weights (kernels/transposed.h) by simple code. */
 #ifndef GRAFT_TESTS_TRANSPOSED_AT_H
 #define GRAFT_TESTS_TRANSPOSED_AT_H
 
