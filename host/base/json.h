@@ -100,8 +100,8 @@ graft_json *graft_json_copy(const graft_json *value);
 /* Removes a member from an object and returns it; the caller frees it with graft_json_free. NULL if there is none. */
 graft_json *graft_json_detach(graft_json *object, const char *key);
 
-/* The same for a member at a dotted path, such as "rope_parameters.factor" or "layers.3.name", where a number selects
- * an element of an array. */
+/* Removes a member at a dotted path, such as "rope_parameters.factor" or "layers.3.name", where a number selects an
+ * element of an array. Returns it like graft_json_detach. */
 graft_json *graft_json_detach_path(graft_json *document, const char *path);
 
 /* The document as text, on one line or, if `indent` is above 0, on many lines with that many spaces a level; without a

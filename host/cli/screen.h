@@ -12,7 +12,7 @@
 void graft_screen_open(const struct graft_options *options);
 void graft_screen_close(void);
 
-/* The same without a drawing thread, for code that needs a process of one thread: graft_screen_tick draws. */
+/* Like graft_screen_open, for code that needs a process of one thread: graft_screen_tick draws. */
 void graft_screen_open_threadless(const struct graft_options *options);
 
 /* Begins the activity `what`, such as "loading"; a static text. `counted` says which progress of the library belongs to

@@ -157,7 +157,7 @@ static int run_forward(struct graft_run *run, struct graft_run_group *group, con
     for (size_t i = first; i < group->n_feeds && graft_ranks_leads(); i++) {
         const struct graft_feed *feed = &group->feeds[i];
         if (status != GRAFT_OK && feed->gives) {
-            (void)take_back(run, feed, NULL); /* after one that failed */
+            (void)take_back(run, feed, NULL); /* an earlier sequence of this forward failed */
             continue;
         }
         rows += rows_before(feed, which) * run->options.vocab_size;

@@ -84,7 +84,7 @@ static void drop_below(struct pool *pool, double probability) {
     }
 }
 
-/* The same, but keeps candidates equal to the last one kept. */
+/* Like drop_below, but keeps candidates equal to the last one kept. */
 static void drop_below_with_equals(struct pool *pool, double probability) {
     const float last = pool->candidates[smaller(pool->least, pool->count) - 1].logit;
     while (pool->count > pool->least && pool->candidates[pool->count - 1].probability < probability &&

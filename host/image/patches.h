@@ -16,7 +16,7 @@ void graft_fill_patches(const struct graft_processor_config *config, const struc
 int graft_fit_pixels(const struct graft_processor_config *config, int64_t frames, struct graft_pixels *pixels,
                      const char *source, struct graft_error *error);
 
-/* Does the same for processors whose images all have one size: resizes and crops. */
+/* Resizes and crops `pixels` in place, for processors whose images all have one size. */
 int graft_fit_fixed(const struct graft_processor_config *config, struct graft_pixels *pixels, const char *source,
                     struct graft_error *error);
 

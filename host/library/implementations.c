@@ -170,7 +170,7 @@ graft_dtype graft_model_kv_dtype(const struct graft_model *model) {
     return choose_kv_dtype(model, bytes);
 }
 
-/* The same for the weights of all processes, because the cache must have the same type in each. */
+/* Chooses the type by the weights of all processes, because their caches must have the same type. */
 static int find_kv_dtype(const struct graft_model *model, graft_dtype *dtype, struct graft_error *error) {
     const struct graft_parallel *ranks = graft_ranks_get();
     int64_t bytes[2], all[2] = {0, 0};

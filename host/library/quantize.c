@@ -164,7 +164,7 @@ static int add_as(struct planning *planning, const struct graft_tensor_view *ten
     return GRAFT_OK;
 }
 
-/* Does the same for a weight with its own tensor, which is removed; the module calls it `weight`. */
+/* Adds a weight with its own tensor, which is removed; the module calls it `weight`. */
 static int add(struct planning *planning, const struct graft_tensor_view *tensor, const char *weight,
                int64_t transposed, struct graft_error *error) {
     struct graft_recoding *recoding = planning->recoding;
@@ -176,7 +176,7 @@ static int add(struct planning *planning, const struct graft_tensor_view *tensor
     return status;
 }
 
-/* Does the same for a head that is tied to the embedding. The embedding keeps its tensor, and the two are no longer
+/* Adds the weight of a head that is tied to the embedding. The embedding keeps its tensor, and the two are no longer
  * tied. */
 static int add_tied(struct planning *planning, const struct graft_node *node, const struct graft_tensor_view *tensor,
                     const char *weight, struct graft_error *error) {

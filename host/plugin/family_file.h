@@ -21,7 +21,7 @@ int graft_family_file_is(const char *path);
 int graft_family_file_read(const char *path, const struct graft_family *const *families,
                            struct graft_family_file **file, struct graft_error *error);
 
-/* Does the same for a parsed document, which is consumed, also on failure. */
+/* Checks a parsed document like graft_family_file_read. The document is consumed, also on failure. */
 int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family *const *families,
                            struct graft_family_file **file, struct graft_error *error);
 

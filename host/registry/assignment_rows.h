@@ -90,7 +90,7 @@ void graft_assignment_claim(struct graft_assignment *assignment, size_t i);
 void graft_assignment_decline(struct graft_assignment *assignment, size_t i, const struct graft_condition *unmet,
                               const char *path);
 
-/* Does the same for a module that the rule cannot replace; `why` is the reason. */
+/* Records that rule `i` matches the module at `path` but cannot replace it; `why` is the reason. */
 void graft_assignment_decline_for(struct graft_assignment *assignment, size_t i, const char *why, const char *path);
 
 /* Why a veto keeps rule `i` from the module at `path`; NULL if none does. */

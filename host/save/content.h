@@ -15,7 +15,7 @@ struct save_source {
     const struct graft_weight *weight;
     const struct graft_tensor_view *view;
     size_t order; /* the parameter's place in the tree, which orders the tensors written; SIZE_MAX for mapped tensors */
-    struct save_made *made; /* the custom operation to undo before the view has data; or NULL */
+    struct save_made *made; /* the custom operation to undo, which makes the view's data; or NULL */
 };
 
 /* A box of elements: `at` is its place in the tensor written, `begin` its place in the source. */

@@ -40,7 +40,7 @@ int graft_rewrite_is_property(struct graft_rewrite_set set);
 /* Reads an escape that names a set. For any other escape it reads nothing, and the set's `members` is NULL. */
 struct graft_rewrite_set graft_rewrite_read_set(struct graft_rewrite *r, int in_class);
 
-/* The same for a bracket expression such as [:alpha:], inside a class. */
+/* Reads a bracket expression such as [:alpha:], inside a class. */
 struct graft_rewrite_set graft_rewrite_read_bracket(struct graft_rewrite *r);
 
 /* Rewrites an escape that stands for one character. Sets `refused` if PCRE2 reads it otherwise. */

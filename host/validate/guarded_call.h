@@ -24,7 +24,7 @@ int graft_guarded_call_prepare(struct graft_guarded_call *guarded, const struct 
 int graft_guarded_call_run(struct graft_guarded_call *guarded, const struct graft_hooked_call *hooked,
                            struct graft_error *error);
 
-/* [forward] Makes the arrays inaccessible too. */
+/* [forward] Makes the call's arrays inaccessible as well. */
 void graft_guarded_call_end(struct graft_guarded_call *guarded);
 
 #endif

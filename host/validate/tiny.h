@@ -77,7 +77,7 @@ int graft_tiny_skip(struct graft_validation *validation);
 /* Calls `check` with each model. If there are none, the check is skipped, with the recorded reasons. */
 int graft_tiny_each(struct graft_validation *validation, graft_subject_function check, struct graft_error *error);
 
-/* Does the same for checks that open the model themselves: `model` is NULL. */
+/* Like graft_tiny_each, for checks that open the model themselves: `model` is NULL. */
 int graft_tiny_each_closed(struct graft_validation *validation, graft_subject_function check,
                            struct graft_error *error);
 

@@ -61,7 +61,7 @@ GRAFT_VECTOR_INLINE void add_steps(const uint8_t *codes, const int8_t *x, int64_
     }
 }
 
-/* Does the same with 32-bit sums. */
+/* Like add_steps, with 32-bit sums. */
 GRAFT_VECTOR_INLINE void add_up(const uint8_t *codes, const int8_t *x, int64_t stride, int64_t n, const int n_tokens,
                                 ints *sums) {
 #if GRAFT_VECTOR_VNNI

@@ -76,7 +76,7 @@ static void add_codes(const float *weights, int64_t n, int64_t first, float scal
     }
 }
 
-/* Does the same with 4-bit codes from ct_nearest, for searched scales. */
+/* Like add_codes, with 4-bit codes from ct_nearest, for searched scales. */
 static void add_nearest(const float *weights, int64_t n, int64_t first, float scale, uint32_t *words) {
     const float factor = 1.0F / scale;
     for (int64_t i = 0; i < n; i++) {

@@ -19,7 +19,7 @@ struct lora_add_loops {
     /* y [LORA_BLOCK] += the sum over r of narrow[r] * columns[r], where columns is [rank, LORA_BLOCK]. The sum is
      * complete before it is added, as if it were computed alone. */
     void (*add)(const float *columns, const float *narrow, int64_t rank, float *y);
-    /* The same for bf16 at lora_bf16_place, with factor * narrow[r] instead of narrow[r]. */
+    /* Like `add`, for columns of bf16 in the order of lora_bf16_place, with factor * narrow[r] instead of narrow[r]. */
     void (*add_bf16)(const uint16_t *columns, const float *narrow, int64_t rank, float factor, float *y);
 };
 

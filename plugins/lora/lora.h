@@ -19,9 +19,9 @@ extern const struct graft_class lora_pair_class;
 extern const struct graft_class lora_scale_class;
 extern const struct graft_class lora_embedding_pair_class;
 
-/* The same for experts whose adapter is stacked (stack.h). Arguments: num_experts, hidden_size, intermediate_size;
- * gate_up_proj_rank and gate_up_proj_factor, or down_proj_rank and down_proj_factor, or both; by_turns (1: rows of gate
- * and up alternate in gate_up_proj). */
+/* The child's class for experts whose adapter is stacked (stack.h). Arguments: num_experts, hidden_size,
+ * intermediate_size; gate_up_proj_rank and gate_up_proj_factor, or down_proj_rank and down_proj_factor, or both;
+ * by_turns (1: rows of gate and up alternate in gate_up_proj). */
 #define LORA_INTERFACE_EXPERTS_PAIRS "lora.experts_pairs/1"
 extern const struct graft_class lora_experts_pairs_class;
 

@@ -12,7 +12,7 @@ enum { GROUP = 16 };
 
 #define FIELD(name) "quantization_config." name
 
-/* The `data` of a class: the algorithms it is for, besides a mixture of them. */
+/* The `data` of a class: the quant_algo names that it handles. Checkpoints of mixed algorithms use both classes. */
 struct format {
     const char *algorithms[2];
     int32_t is_float4;

@@ -57,8 +57,8 @@ static int evaluate(struct graft_reader *reader, int32_t choice, struct graft_op
     return reader->status == GRAFT_OK;
 }
 
-/* Evaluates a choice. Returns 0 without a value, because of an error, now or before, or because the choice is null and
- * may be. */
+/* Evaluates a choice. Returns 1 with a value. Returns 0 after an error, also an earlier one, or if the choice is null,
+ * which it may be. */
 static int read(struct graft_reader *reader, int32_t choice, struct graft_operand *operand) {
     const struct graft_choice_info *info = &reader->description->choices->infos[choice];
     struct graft_label fault;

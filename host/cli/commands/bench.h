@@ -15,8 +15,8 @@ struct graft_spread {
     double maximum;
 };
 
-/* Profiles, each of runs with hooks. A hook on a module prevents its product from running together with others', so
- * replaced modules and their originals are timed in runs without any other hook. */
+/* Kinds of profiling runs, which hook modules. A hook on a module prevents its product from running together with
+ * others', so replaced modules and their originals are timed in runs without any other hook. */
 enum {
     GRAFT_BENCH_CLASSES,        /* every module */
     GRAFT_BENCH_REPLACED,       /* the replacements, `repeat` runs */

@@ -21,7 +21,7 @@ struct family_edits {
 };
 
 struct family_draft {
-    const struct graft_options *options; /* the command line, for its plugins */
+    const struct graft_options *options; /* the command line, which names the plugins to load */
     const char *directory;               /* directory of the checkpoint */
     const graft_json *config;            /* its config.json */
     const char *model_type;

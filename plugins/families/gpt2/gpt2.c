@@ -137,7 +137,7 @@ static const struct graft_field_rule field_rules[] = {
     {.name = "summary_use_proj"},
     /* The width of an MLP is n_inner, whatever this field says. */
     {.name = "intermediate_size"},
-    /* The same as n_positions. */
+    /* Repeats n_positions. */
     {.name = "n_ctx"},
 };
 

@@ -130,7 +130,7 @@ GRAFT_INLINE int graft_config_int(const struct graft_config *config, const char 
     return GRAFT_OK;
 }
 
-/* The same for a required field. */
+/* Like graft_config_int, for a required field. */
 GRAFT_INLINE int graft_config_need_int(const struct graft_config *config, const char *path, int64_t minimum,
                                        int64_t maximum, int64_t *value, struct graft_error *error) {
     if (!graft_config_has(config, path)) {

@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-/* A size that the parent passes, from 1 to `maximum`. The error names the module: `path` is sink->path or build->path.
- */
+/* A size that the parent passes, from 1 to `maximum`. The error names the module: `path` is sink->path or
+ * build->path. */
 GRAFT_INLINE int graft_args_size(const struct graft_args *args, const char *name, int64_t maximum, const char *path,
                                  int64_t *value, struct graft_error *error) {
     *value = graft_args_int(args, name, 0);
@@ -249,7 +249,7 @@ GRAFT_INLINE const struct graft_module *graft_build_child(const struct graft_bui
     return child;
 }
 
-/* The same for a parameter. */
+/* For `create`: the parameter `name`. If there is none, NULL with an error recorded, like graft_build_child. */
 GRAFT_INLINE const struct graft_weight *graft_build_weight(const struct graft_build *build, const char *name,
                                                            struct graft_error *error) {
     const struct graft_weight *weight = build->weight(build->data, name);
@@ -259,7 +259,7 @@ GRAFT_INLINE const struct graft_weight *graft_build_weight(const struct graft_bu
     return weight;
 }
 
-/* The same for a state. */
+/* For `create`: the state `name`. If there is none, NULL with an error recorded, like graft_build_child. */
 GRAFT_INLINE const struct graft_state *graft_build_state(const struct graft_build *build, const char *name,
                                                          struct graft_error *error) {
     const struct graft_state *state = build->state(build->data, name);

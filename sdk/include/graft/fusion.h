@@ -38,9 +38,9 @@ struct graft_module_info {
     const struct graft_module_info *(*child)(const void *data, const char *path);
     /* The name of attribute `i`; NULL after the last one. */
     const char *(*attribute_name)(const void *data, int32_t i);
-    /* The same for parameters. */
+    /* The name of parameter `i`; NULL after the last one. */
     const char *(*parameter_name)(const void *data, int32_t i);
-    /* The same for children. */
+    /* The name of child `i`; NULL after the last one. */
     const char *(*child_name)(const void *data, int32_t i);
 };
 
@@ -92,8 +92,8 @@ struct graft_fusion_family {
                                                   const struct graft_config *options,
                                                   const struct graft_fusion_sink *sink, struct graft_error *error);
     /* Makes the conversions of the fused class, whose names are relative to the module. `module` is the module to be
-     * fused; NULL when the conversions are made for all models of a type, and sizes are those of the config. Required.
-     */
+     * fused; NULL when the conversions are made for all models of a type, and sizes are those of the config.
+     * Required. */
     int (*make_transforms)(const struct graft_fusion_family *self, const struct graft_config *config,
                            const struct graft_module_info *module, const struct graft_config *options,
                            const struct graft_fusion_sink *sink, struct graft_error *error);

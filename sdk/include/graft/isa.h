@@ -35,7 +35,8 @@ extern "C" {
 #define GRAFT_ISA_NAME(name) name##_scalar
 #endif
 
-/* The same for all builds, and the name by which GRAFT_ISA selects the current build. */
+/* The current build's suffix, also of the builds that only some loops have; and the name by which GRAFT_ISA selects
+ * it. */
 #if defined(__AVX512BF16__)
 #define GRAFT_ISA_ALL_NAME(name) name##_avx512_bf16
 #define GRAFT_ISA_TARGET "avx512_bf16"
@@ -119,8 +120,8 @@ GRAFT_INLINE int32_t graft_isa_runnable(void) {
 #endif
 }
 
-/* [any] Whether this processor can run a build, in the order scalar, avx2, avx512, avx512_bf16, avx2_vnni, avx512_vnni.
- */
+/* [any] Whether this processor can run a build, in the order scalar, avx2, avx512, avx512_bf16, avx2_vnni,
+ * avx512_vnni. */
 GRAFT_INLINE int32_t graft_isa_runs(int32_t build) {
     const int32_t runnable = graft_isa_runnable();
 #if defined(__x86_64__)

@@ -151,7 +151,7 @@ extern const struct graft_masked_lm graft_parts_masked_lm_vtable;
 
 /* --- A transform before a head's last Linear: norm(act(dense(x))) --- */
 
-/* What a transform consists of. */
+/* The children of a transform. */
 struct graft_parts_transform_info {
     const char *dense;      /* "classifier.dense"; NULL: there is no transform */
     const char *act;        /* the child that is the activation: "act" */
@@ -293,7 +293,7 @@ struct graft_parts_layer_steps {
 int graft_parts_layer_run(void *layer, const struct graft_parts_layer_steps *steps, const struct graft_call *call,
                           const struct graft_decoder_layer_args *args, struct graft_error *error);
 
-/* The same for a class whose `data` is this struct. */
+/* For a class whose `data` is a struct graft_parts_layer: `describe`, `create` and the vtable. */
 graft_parts_describe graft_parts_layer_describe;
 graft_parts_create graft_parts_layer_create;
 extern const struct graft_decoder_layer graft_parts_layer_vtable;
@@ -340,8 +340,8 @@ extern const struct graft_self_attention graft_parts_fused_attention_vtable;
 
 /* --- MLP and embedding --- */
 
-/* graft.mlp/1: down(act(gate(x)) * up(x)), or down(act(up(x))) without a gate; optionally with a norm of down's input.
- */
+/* graft.mlp/1: down(act(gate(x)) * up(x)), or down(act(up(x))) without a gate; optionally with a norm of down's
+ * input. */
 struct graft_parts_mlp {
     const char *gate;       /* "gate_proj"; NULL: none */
     const char *up;         /* "up_proj" */
@@ -372,7 +372,7 @@ enum {
 int graft_parts_mlp_declare(const struct graft_parts_mlp *part, const struct graft_config *config,
                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error);
 
-/* The same for a class whose `data` is this struct. */
+/* For a class whose `data` is a struct graft_parts_mlp: `describe`, `create` and the vtable. */
 graft_parts_describe graft_parts_mlp_describe;
 graft_parts_create graft_parts_mlp_create;
 extern const struct graft_mlp graft_parts_mlp_vtable;

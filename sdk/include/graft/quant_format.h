@@ -59,7 +59,7 @@ GRAFT_INLINE struct graft_scheme graft_scheme_of(int64_t rows, int64_t columns) 
     return scheme;
 }
 
-/* The same for a Linear, whose sizes the parent passes. */
+/* Makes a scheme for a Linear, whose sizes the parent passes as arguments. */
 GRAFT_INLINE int graft_scheme_of_linear(struct graft_scheme *scheme, const struct graft_args *args, const char *path,
                                         struct graft_error *error) {
     int64_t rows = 0, columns = 0;

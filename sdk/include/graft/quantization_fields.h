@@ -66,7 +66,8 @@ GRAFT_INLINE int graft_quantization_text(const struct graft_config *config, cons
     return GRAFT_OK;
 }
 
-/* The same for an integer within [minimum, maximum]; `*value` is unchanged if the field is absent. */
+/* Like graft_quantization_text, for an integer within [minimum, maximum]; `*value` is unchanged if the field is
+ * absent. */
 GRAFT_INLINE int graft_quantization_int(const struct graft_config *config, const char *const *names, int64_t minimum,
                                         int64_t maximum, int64_t *value, struct graft_error *error) {
     char path[GRAFT_QUANTIZATION_PATH], first[GRAFT_QUANTIZATION_PATH] = "";
