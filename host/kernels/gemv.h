@@ -10,7 +10,7 @@
 #include "kernels/loops.h"
 
 struct graft_gemv {
-    const uint16_t *w; /* [rows, columns] bf16, one row behind the other */
+    const uint16_t *w; /* [rows, columns] bf16, in contiguous rows */
     int64_t rows;
     int64_t columns;
     /* [tokens, columns] bf16, x_stride apart; for graft_gemv_quarters in the layout of graft_gemv_pack */

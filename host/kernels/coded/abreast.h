@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loops of coded.h for unsigned codes of 4 bits that lie abreast: a word has eight columns of a row, and the words
- * of as many rows as a vector has lanes lie side by side, those of the next eight columns behind them. Weights that are
- * arranged when they are loaded lie so (arrange.c). They are read in a few long streams, and since each lane is a row,
- * nothing is left to add up over lanes: scales take one product for all rows of a vector. Products of integers are in
- * abreast_integers.h.
+ * The loops of coded.h for unsigned codes of 4 bits that are stored abreast: a word has eight columns of a row, and the
+ * words of as many rows as a vector has lanes are contiguous, followed by those of the next eight columns. Weights that
+ * are rearranged when they are loaded have this layout (arrange.c). They are read in a few long streams, and since each
+ * lane is a row, no sums over lanes are needed: scales take one product for all rows of a vector. Products of integers
+ * are in abreast_integers.h.
  */
 #ifndef GRAFT_KERNELS_CODED_ABREAST_H
 #define GRAFT_KERNELS_CODED_ABREAST_H
