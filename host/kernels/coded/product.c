@@ -29,6 +29,14 @@ struct run {
     const float *bias;                      /* [n]; NULL: no bias */
     int64_t item;                           /* index of its first item in the common loop */
     int64_t unit;                           /* rows of an item */
+    struct pair *pair;                      /* what it was joined of; NULL: it is a run as it was cut */
+};
+
+/* Two runs whose rows lie between each other in memory, as those of gate and up do. Of few tokens they are computed as
+ * one run and divided then: each by itself would leave out half of the memory that is read ahead. */
+struct pair {
+    struct run runs[2];
+    struct graft_product product; /* of both: its y is [tokens, n of both] */
 };
 
 struct work {
@@ -159,6 +167,54 @@ static void multiply_items(void *data, int64_t begin, int64_t end) {
         const int64_t taken = items < end - begin ? items : end - begin;
         multiply_rows(run, first, graft_coded_left(run->n, first, taken * run->unit));
         begin += taken;
+    }
+}
+
+/* --- Two runs as one --- */
+
+static int are_pair(const struct run *a, const struct run *b) {
+    const int64_t apart = b->rows.first - a->rows.first;
+    return a->product->weight == b->product->weight && a->product->x == b->product->x &&
+           a->product->x_stride == b->product->x_stride && a->product->tokens == b->product->tokens && a->n == b->n &&
+           a->rows.step == 2 && b->rows.step == 2 && (apart == 1 || apart == -1);
+}
+
+/* Makes `joined` of two runs. */
+static int join(const struct graft_call *call, const struct run *two, struct run *joined, struct graft_error *error) {
+    struct pair *pair = call->scratch_alloc(call->scratch, (int64_t)sizeof *pair);
+    float *y = pair != NULL ? graft_scratch_floats(call, two->product->tokens, 2 * two->n, error) : NULL;
+    if (y == NULL) {
+        return graft_fail_memory(error, "");
+    }
+    memcpy(pair->runs, two, sizeof pair->runs);
+    pair->product = *two->product;
+    pair->product.y = y;
+    pair->product.y_stride = 2 * two->n;
+    pair->product.bias = NULL;
+    *joined = two[0];
+    joined->product = &pair->product;
+    joined->pair = pair;
+    joined->rows.first = two[0].rows.first < two[1].rows.first ? two[0].rows.first : two[1].rows.first;
+    joined->rows.step = 1;
+    joined->rows.y_stride = 2 * two->n;
+    joined->row = 0;
+    joined->n = 2 * two->n;
+    const int status = make_bias(call, &pair->runs[0], error);
+    return status == GRAFT_OK ? make_bias(call, &pair->runs[1], error) : status;
+}
+
+/* y of both runs from that of tokens [begin, end) of a pair. */
+static void divide(void *data, int64_t begin, int64_t end) {
+    const struct pair *pair = data;
+    const int64_t first = pair->runs[0].rows.first, other = pair->runs[1].rows.first;
+    for (int64_t i = 2 * begin; i < 2 * end; i++) {
+        const struct run *run = &pair->runs[i % 2];
+        const float *from =
+            pair->product.y + i / 2 * pair->product.y_stride + (run->rows.first > (first < other ? first : other));
+        float *y = run->product->y + run->row + i / 2 * run->product->y_stride;
+        for (int64_t r = 0; r < run->n; r++) {
+            y[r] = run->bias != NULL ? from[2 * r] + run->bias[r] : from[2 * r];
+        }
     }
 }
 
@@ -342,6 +398,9 @@ static int multiply(const struct graft_call *call, struct run *runs, int64_t n, 
     for (int64_t i = 0; i < n && status == GRAFT_OK; i++) {
         struct run run = runs[i];
         const int is_few = graft_call_is_small_batch(call, run.product->tokens);
+        if (is_few && i + 1 < n && are_pair(&run, &runs[i + 1])) {
+            status = join(call, &runs[i++], &run, error);
+        }
         run.how = choose(call, &run.rows, is_few);
         if (!is_few && run.how == NULL) {
             status = multiply_many(call, &run, error);
@@ -352,7 +411,9 @@ static int multiply(const struct graft_call *call, struct run *runs, int64_t n, 
         items += (run.n + run.unit - 1) / run.unit;
         grain = grain_of(&run, is_few) > grain ? grain_of(&run, is_few) : grain;
         runs[work.n] = run;
-        status = make_inputs(call, runs, work.n, error);
+        if (status == GRAFT_OK) {
+            status = make_inputs(call, runs, work.n, error);
+        }
         if (status == GRAFT_OK) {
             status = make_bias(call, &runs[work.n], error);
         }
@@ -360,6 +421,11 @@ static int multiply(const struct graft_call *call, struct run *runs, int64_t n, 
     }
     if (status == GRAFT_OK && work.n > 0) {
         call->threads->parallel_for(items, grain, multiply_items, &work);
+    }
+    for (int64_t i = 0; i < work.n && status == GRAFT_OK; i++) {
+        if (runs[i].pair != NULL) {
+            call->threads->parallel_for(runs[i].product->tokens, 4, divide, runs[i].pair);
+        }
     }
     return status;
 }
