@@ -208,8 +208,8 @@ static void test_bounds(void **state) {
 /* Comparisons and searches of long values count as many steps, so that the limit bounds the time as well. */
 static void test_bounded_work(void **state) {
     static const char *const dear[] = {
-        "{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}"
-        "{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}",
+        ("{% set n = namespace(a=[1], b=[1]) %}{% for i in range(60) %}{% set n.a = [n.a, n.a] %}"
+         "{% set n.b = [n.b, n.b] %}{% endfor %}{{ n.a == n.b }}"),
         "{% set a = 'a' * 9000 %}{% set l = [a] * 9000 %}{{ ('a' * 8999 ~ 'b') in l }}",
         "{% set a = {'a' * 9000: 1} %}{% for i in range(9000) %}{% set b = a['a' * 8999 ~ 'b'] %}{% endfor %}",
         "{{ ('a' * 9000).rsplit('a' * 4000 ~ 'b') }}{{ ('a' * 9000).rfind('a' * 4000) }}",

@@ -62,8 +62,8 @@ static void test_valid_utf8(void **state) {
                                         "\xEF\xBF\xBF",
                                         "\xF0\x90\x80\x80",
                                         "\xF4\x8F\xBF\xBF",
-                                        "12345678\xE2\x82\xAC"
-                                        "12345678"};
+                                        ("12345678\xE2\x82\xAC"
+                                         "12345678")};
     for (size_t i = 0; i < sizeof valid / sizeof valid[0]; i++) {
         assert_int_equal(graft_utf8_valid_prefix(valid[i], strlen(valid[i])), strlen(valid[i]));
     }
