@@ -101,7 +101,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct graft_mask mask = {.struct_size = sizeof mask, .kind = GRAFT_MASK_NONE};
     const struct graft_self_attention_args own = {
         .struct_size = sizeof own, .batch = args->batch, .cos = args->cos, .sin = args->sin, .mask = &mask};
-    struct graft_heads x[N_PARTS] = {{NULL}};
+    struct graft_heads x[N_PARTS] = {{NULL, 0, 0}};
     project(self, &pass, args->hidden_states, x);
     for (int32_t i = 0; i < N_NORMS; i++) {
         const int64_t heads = i == 0 ? self->sizes.heads : self->sizes.kv_heads, dim = self->sizes.head_dim;

@@ -49,6 +49,6 @@ struct graft_vision_sizes {
 };
 
 /* [load] Reads and checks the sizes; errors are kept in the reader. */
-void graft_vision_sizes_read(struct graft_reader *reader, struct graft_vision_sizes *sizes);
+void graft_vision_sizes_read(struct graft_reader *of, struct graft_vision_sizes *sizes);
 
 #endif
