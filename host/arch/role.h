@@ -16,7 +16,6 @@
 #include "graft/conv3d.h"
 #include "graft/decoder_layer.h"
 #include "graft/embedding.h"
-#include "graft/encoder_parts.h"
 #include "graft/experts.h"
 #include "graft/gated_norm.h"
 #include "graft/instance.h"
@@ -42,13 +41,15 @@
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
     .create = role##_create, .destroy = graft_instance_destroy, .forward = &(role##_vtable)
 
-/* The same fields for a class whose `describe` makes an outline (outline.h). */
-#define GRAFT_ROLE_OUTLINED(interface, role)                                                             \
+/* The same fields for a class whose `describe` makes an outline (outline.h). With AS, the vtable may be another
+ * role's. */
+#define GRAFT_ROLE_OUTLINED_AS(interface, role, vtable)                                                  \
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
-    .create = graft_outline_create, .destroy = graft_instance_destroy, .forward = &(role##_vtable)
+    .create = graft_outline_create, .destroy = graft_instance_destroy, .forward = &(vtable)
+#define GRAFT_ROLE_OUTLINED(interface, role) GRAFT_ROLE_OUTLINED_AS(interface, role, role##_vtable)
 
-/* The same fields for a class that only describes itself and leaves the rest to `part`, one of the SDK's parts
- * (graft/parts.h). */
+/* The same fields for a class that only describes itself and leaves the rest to `part`: one of the SDK's parts
+ * (graft/parts.h) or another role. */
 #define GRAFT_ROLE_PART(interface, role, part)                                                           \
     .struct_size = sizeof(struct graft_class), .interface_id = (interface), .describe = role##_describe, \
     .create = part##_create, .destroy = graft_instance_destroy, .forward = &(part##_vtable)
@@ -85,8 +86,13 @@ graft_role_describe graft_causal_lm_describe, graft_conditional_describe, graft_
     graft_decoder_model_describe, graft_decoder_layer_describe, graft_attention_describe,
     graft_cross_attention_describe, graft_disentangled_describe, graft_mlp_describe, graft_decoder_norm_describe,
     graft_decoder_rotary_describe, graft_extended_layer_describe;
-graft_role_create graft_attention_create, graft_decoder_rotary_create;
+graft_role_create graft_attention_create, graft_decoder_rotary_create, graft_scaled_embedding_create;
 void graft_decoder_rotary_destroy(void *instance);
+extern const struct graft_causal_lm graft_causal_lm_vtable;
+extern const struct graft_masked_lm graft_masked_lm_vtable;
+extern const struct graft_sequence_classifier graft_decoder_sequences_vtable;
+extern const struct graft_token_classifier graft_decoder_tokens_vtable;
+extern const struct graft_embedding graft_scaled_embedding_vtable;
 extern const struct graft_decoder_layer graft_decoder_layer_vtable, graft_extended_layer_vtable;
 extern const struct graft_base_model graft_decoder_model_vtable;
 extern const struct graft_self_attention graft_attention_vtable, graft_cross_attention_vtable,

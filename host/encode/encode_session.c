@@ -244,8 +244,12 @@ int graft_encode_session_run(struct graft_encode_session *session, const struct 
             .slots = arrays.slots,
         };
         const struct graft_call call = call_here(session);
+        struct graft_error own = graft_error_none(); /* classes always get an error, in which nothing is recorded yet */
         const struct graft_watched before = graft_crash_context_watch();
-        status = session->reader->run(session->module, &call, &batch, &arrays, outputs, error);
+        status = session->reader->run(session->module, &call, &batch, &arrays, outputs, &own);
+        if (status != GRAFT_OK && error != NULL && error->code == GRAFT_OK) {
+            *error = own;
+        }
         status = graft_crash_context_unwatch(before, status, error);
     }
     arrays_finish(&arrays);

@@ -305,8 +305,12 @@ static int run(struct graft_session *session, const struct step *step, const int
         .n_images = (int32_t)step->n_images,
         .image_stride = sizeof *step->images,
     };
+    struct graft_error own = graft_error_none(); /* classes always get an error, in which nothing is recorded yet */
     const struct graft_watched before = graft_crash_context_watch();
-    int status = graft_causal_lm_forward(session->model, &call, &args, error);
+    int status = graft_causal_lm_forward(session->model, &call, &args, &own);
+    if (status != GRAFT_OK && error != NULL && error->code == GRAFT_OK) {
+        *error = own;
+    }
     return graft_crash_context_unwatch(before, status, error);
 }
 

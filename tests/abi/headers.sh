@@ -42,8 +42,7 @@ check 'there are helpers' yes "$([ "$(echo "$helpers" | wc -l)" -gt 90 ] && echo
 # The other symbols are those of the parts.
 sed -n -e 's/^extern const char \*const /extern const struct string /' -e 's/^const struct [a-z_]* \*/int /' \
     -e 's/^\(int\|void\|graft_parts_[a-z]*\|extern const struct [a-z_]*\) \(graft_parts_[a-z_]*\)[[(;].*/\2/p' \
-    "$source/sdk/include/graft/parts.h" "$source/sdk/include/graft/encoder_parts.h" \
-    "$source/sdk/include/graft/expert_parts.h" | LC_ALL=C sort >"$scratch/parts"
+    "$source/sdk/include/graft/parts.h" "$source/sdk/include/graft/expert_parts.h" | LC_ALL=C sort >"$scratch/parts"
 check 'and each part that their headers declare' "$(cat "$scratch/parts")" \
     "$(echo "$helpers" | LC_ALL=C comm -13 - "$scratch/symbols")"
 check 'none is inline in another way' '' "$(grep -nE '^(static|inline)' "$source"/sdk/include/graft/*.h)"

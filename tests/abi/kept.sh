@@ -22,7 +22,7 @@ done
 # What the comparison has to find, and what it has to let pass: the record of today made an earlier one.
 sed -e 's/^\(struct graft_host\): 80$/\1: 88/' -e 's/^\( *16 .*\) \*version$/\1 *release/' \
     -e 's/^GRAFT_KEY_PATTERN = 2$/GRAFT_KEY_PATTERN = 3/' -e 's/^\(struct graft_plugin\): .*/\1: 8/' \
-    -e 's/^GRAFT_ABI_MINOR .*/GRAFT_ABI_MINOR 77/' -e 's/^struct graft_parts_sizes: .*/struct graft_parts_sizes: 8000/' \
+    -e 's/^GRAFT_ABI_MINOR .*/GRAFT_ABI_MINOR 77/' -e 's/^struct graft_parts_mlp: .*/struct graft_parts_mlp: 8000/' \
     "$scratch/now" >"$scratch/other"
 check 'what is lost is found' "graft/host.h: struct graft_host: 88 bytes, now 80
 graft/host.h: struct graft_host    16    8  const char *release is gone

@@ -77,18 +77,18 @@ family() { # family NAME
     cc -std=c11 -Wall -Wextra -Werror -shared -fPIC "$prefix/share/graft/examples/families/$1"/*.c \
         $(pkg-config --cflags --libs graft-sdk) -o "family/$1.so" -lm
 }
-for name in gpt2 olmo2; do
+for name in olmo2 starcoder2; do
     runs "$name builds" family "$name"
     check "$name exports its entry" graft_plugin_entry "$(exports "family/$name.so")"
 done
 check 'families are installed without their tests' '' \
     "$(find "$prefix/share/graft/examples/families" -name goldens -o -name meson.build -o -name test.sh)"
-gpt2=$build/plugins/families/gpt2
-gpt2_ids() { # gpt2_ids PLUGINS: what the program generates with the plugin of that folder
-    "$prefix/bin/graft" --model "$gpt2/goldens/gpt2" --plugins-dir "$1" --input-ids 5,6,7 --max-new-tokens 8 \
-        --output-ids --quiet
+starcoder2=$build/plugins/families/starcoder2
+ids() { # ids PLUGINS: what the program generates with the plugin of that folder
+    "$prefix/bin/graft" --model "$starcoder2/goldens/starcoder2" --plugins-dir "$1" --input-ids 5,6,7 \
+        --max-new-tokens 8 --output-ids --quiet
 }
-check 'gpt2 generates what the one of the build does' "$(gpt2_ids "$gpt2")" "$(gpt2_ids family 2>&1)"
+check 'starcoder2 generates what the one of the build does' "$(ids "$starcoder2")" "$(ids family 2>&1)"
 
 in_cpp() {
     c++ -std=c++11 -Wall -Wextra -Werror -shared -fPIC "$here/outside.cc" $(pkg-config --cflags graft-sdk) -o cpp/outside.so

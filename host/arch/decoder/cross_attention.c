@@ -3,6 +3,7 @@
  * brings its source text, and kept for all of its tokens. */
 #include "arch/decoder/attend.h"
 #include "arch/decoder/choices.h"
+#include "arch/decoder/sources.h"
 #include "arch/role.h"
 
 struct cross_attention {
@@ -49,7 +50,7 @@ static void project_sources(const struct cross_attention *self, const struct gra
     if (batch->source_states == NULL) {
         (void)graft_error_set(pass->error, GRAFT_ERROR_INTERNAL, "", "no encoder has run before its decoder");
     }
-    sources.call = graft_parts_source_call(pass->call, batch, &space, pass->error);
+    sources.call = graft_source_call(pass->call, batch, &space, pass->error);
     graft_pass_linears(&sources, projections, batch->source_states, made, 2);
 }
 

@@ -36,9 +36,11 @@ static void outline_cross(struct graft_outline *of, struct graft_layer *self) {
                         graft_outline_name(of, D_CLASS_NORM), GRAFT_INTERFACE_NORM);
 }
 
-/* A norm that a choice names, if it is there. */
-static void outline_norm(struct graft_outline *of, const struct graft_module **norm, int is_there, int32_t name) {
-    graft_outline_given(of, norm, is_there ? graft_outline_name(of, name) : NULL, graft_outline_name(of, D_CLASS_NORM),
+/* A norm that the argument of a derived class names (graft/decoder_layer.h), or that a choice names if it is there. */
+static void outline_norm(struct graft_outline *of, const struct graft_module **norm, const char *argument, int is_there,
+                         int32_t choice) {
+    const char *name = graft_args_string(of->args, argument, is_there ? graft_outline_name(of, choice) : NULL);
+    graft_outline_given(of, norm, name != NULL && name[0] != '\0' ? name : NULL, graft_outline_name(of, D_CLASS_NORM),
                         GRAFT_INTERFACE_NORM);
 }
 
@@ -85,10 +87,11 @@ void graft_layer_outline(struct graft_outline *of, struct graft_layer *self) {
     graft_outline_given(of, &self->mlp, feeds ? graft_outline_name(of, D_LAYER_MLP) : NULL,
                         graft_outline_name(of, sparse ? D_CLASS_MOE : D_CLASS_MLP),
                         self->mlp_mixes ? GRAFT_INTERFACE_MIXER : GRAFT_INTERFACE_MLP);
-    outline_norm(of, &self->attention_norm, is_normed, D_LAYER_ATTENTION_NORM);
-    outline_norm(of, &self->attention_output_norm, attends && after, D_LAYER_ATTENTION_OUTPUT_NORM);
-    outline_norm(of, &self->mlp_norm, feeds && before && !shared_norm, D_LAYER_MLP_NORM);
-    outline_norm(of, &self->mlp_output_norm, feeds && after, D_LAYER_MLP_OUTPUT_NORM);
+    outline_norm(of, &self->attention_norm, "attention_norm", is_normed, D_LAYER_ATTENTION_NORM);
+    outline_norm(of, &self->attention_output_norm, "attention_output_norm", attends && after,
+                 D_LAYER_ATTENTION_OUTPUT_NORM);
+    outline_norm(of, &self->mlp_norm, "mlp_norm", feeds && before && !shared_norm, D_LAYER_MLP_NORM);
+    outline_norm(of, &self->mlp_output_norm, "mlp_output_norm", feeds && after, D_LAYER_MLP_OUTPUT_NORM);
     graft_outline_vector(of, &self->attention_residual, graft_outline_name(of, D_LAYER_ATTENTION_RESIDUAL),
                          self->hidden_size);
     graft_outline_vector(of, &self->mlp_residual, graft_outline_name(of, D_LAYER_MLP_RESIDUAL), self->hidden_size);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The plugin as its users meet it: what is listed, planned and said of a model that the host alone does not know.
-# usage: test.sh HOST FOLDER QUANTIZED_LINEAR     the folder of the plugin, and of goldens/; the example
+# The family file as its users meet it: what is listed, planned and said of a model that the host alone does not know.
+# usage: test.sh HOST FOLDER QUANTIZED_LINEAR     the folder of the file, and of goldens/; the example
 set -eu
 host=$1 folder=$2 quantized_linear=$3
 scratch=$(mktemp -d)
@@ -66,6 +66,6 @@ refused() { # an edit of config.json, and what is said of it
 }
 refused 's/"n_head": 4/"n_head": 5/' 'n_head: 5 does not divide n_embd (24)'
 refused 's/"n_layer": 2/"n_layer": 5000/' 'n_layer: expected 1 to 4096, got 5000'
-refused 's/"n_embd": 24/"n_embd": null/' 'n_embd: missing, expected an integer'
+refused 's/"n_embd": 24/"n_embd": null/' 'n_embd: expected an integer, got null'
 refused 's/"gelu_new"/"gelu_newest"/' 'activation_function: unknown activation "gelu_newest"'
 refused 's/"gelu_new"/null/' 'activation_function: expected a string, got null'

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* OLMo 2 (OLMo et al. 2025): Llama with norms after attention and MLP instead of before them, and with a norm over all
  * queries of a token and one over all its keys. */
+#include "graft/attention.h"
+#include "graft/base_model.h"
+#include "graft/causal_lm.h"
+#include "graft/decoder_layer.h"
 #include "graft/describe.h"
 #include "graft/family.h"
-#include "graft/parts.h"
+#include "graft/mlp.h"
+#include "graft/norm.h"
 #include "graft/plugin.h"
+#include "graft/rotary.h"
 #include "graft/sequence_classifier.h"
 
 /* Llama's attention normalises queries and keys if it has norms for them. */
@@ -24,23 +30,26 @@ static int attention_describe(const struct graft_class *self, const struct graft
     return error->code;
 }
 
-static const struct graft_parts_layer layer = {
-    .attention = "self_attn",
-    .attention_class = "Olmo2Attention",
-    .attention_output_norm = "post_attention_layernorm",
-    .mlp = "mlp",
-    .mlp_class = "Olmo2MLP",
-    .mlp_output_norm = "post_feedforward_layernorm",
-    .norm_class = "Olmo2RMSNorm",
-};
+/* Llama's layer has the norms that its arguments name; "" is none. */
+static int layer_describe(const struct graft_class *self, const struct graft_config *config,
+                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+    const struct graft_arg norms[] = {
+        graft_string_arg("attention_norm", ""), graft_string_arg("attention_output_norm", "post_attention_layernorm"),
+        graft_string_arg("mlp_norm", ""), graft_string_arg("mlp_output_norm", "post_feedforward_layernorm")};
+    const struct graft_args more = graft_args_of(norms, 4);
+    (void)self;
+    (void)config;
+    (void)args;
+    return sink->base(sink->data, &more, error);
+}
 
 static const struct graft_class classes[] = {
     {GRAFT_DERIVED_CLASS("Olmo2ForCausalLM", "LlamaForCausalLM", GRAFT_INTERFACE_CAUSAL_LM)},
     {GRAFT_DERIVED_CLASS("Olmo2ForSequenceClassification", "LlamaForSequenceClassification",
                          GRAFT_INTERFACE_SEQUENCE_CLASSIFIER)},
     {GRAFT_DERIVED_CLASS("Olmo2Model", "LlamaModel", GRAFT_INTERFACE_BASE_MODEL)},
-    {GRAFT_PARTS_CLASS("Olmo2DecoderLayer", GRAFT_INTERFACE_DECODER_LAYER, graft_parts_layer),
-     .base = "LlamaDecoderLayer", .data = &layer},
+    {GRAFT_DERIVED_CLASS("Olmo2DecoderLayer", "LlamaDecoderLayer", GRAFT_INTERFACE_DECODER_LAYER),
+     .describe = layer_describe},
     {GRAFT_DERIVED_CLASS("Olmo2Attention", "LlamaAttention", GRAFT_INTERFACE_SELF_ATTENTION),
      .describe = attention_describe},
     {GRAFT_DERIVED_CLASS("Olmo2MLP", "LlamaMLP", GRAFT_INTERFACE_MLP)},

@@ -3,11 +3,15 @@
  * StarCoder2 (Lozhkov et al. 2024): Llama with LayerNorms, with biases, with an MLP without a gate, and with a window
  * in every layer.
  */
+#include "graft/base_model.h"
+#include "graft/causal_lm.h"
+#include "graft/decoder_layer.h"
 #include "graft/describe.h"
 #include "graft/family.h"
 #include "graft/layer_types.h"
 #include "graft/parts.h"
 #include "graft/plugin.h"
+#include "graft/rotary.h"
 #include "graft/sequence_classifier.h"
 #include "graft/token_classifier.h"
 

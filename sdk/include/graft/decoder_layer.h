@@ -7,7 +7,9 @@
  * Optional arguments: cross_layer_idx, if the layer also attends to an encoder's output: the layer_idx of that
  * attention. kv_layer_idx, if its attention shares keys and values with other layers (attention.h). mixer and
  * mixer_class, which a class that derives from a layer of the host passes to its base: the name of a child of
- * graft.mixer/1, and that of its class, which replaces self_attn. */
+ * graft.mixer/1, and that of its class, which replaces self_attn. In the same way attention_norm,
+ * attention_output_norm, mlp_norm and mlp_output_norm: the names of the norms of what attention sees, of what it gives
+ * before that is added, and the same of the MLP; "" is none. */
 #ifndef GRAFT_DECODER_LAYER_H
 #define GRAFT_DECODER_LAYER_H
 

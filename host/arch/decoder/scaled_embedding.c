@@ -2,9 +2,9 @@
 /* Embeddings multiplied by the square root of their width, or of another width. */
 #include <math.h>
 
+#include "arch/role.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
-#include "graft/parts.h"
 
 struct embedding {
     struct graft_instance base;
@@ -20,8 +20,8 @@ static float round_to_bf16(double x) {
     return (float)ldexp(rint(ldexp(fraction, 8)), exponent - 8);
 }
 
-int graft_parts_scaled_embedding_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                                        struct graft_error *error) {
+int graft_scaled_embedding_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
+                                  struct graft_error *error) {
     (void)cls;
     struct embedding *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
@@ -55,7 +55,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return status;
 }
 
-const struct graft_embedding graft_parts_scaled_embedding_vtable = {
-    .struct_size = sizeof graft_parts_scaled_embedding_vtable,
+const struct graft_embedding graft_scaled_embedding_vtable = {
+    .struct_size = sizeof graft_scaled_embedding_vtable,
     .forward = forward,
 };

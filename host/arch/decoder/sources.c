@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the encoder on the source texts of a batch, for the decoder's cross attention. */
-#include "graft/parts.h"
+#include "arch/decoder/sources.h"
 
-const struct graft_call *graft_parts_source_call(const struct graft_call *call, const struct graft_batch *batch,
-                                                 struct graft_gathered_call *space, struct graft_error *error) {
+const struct graft_call *graft_source_call(const struct graft_call *call, const struct graft_batch *batch,
+                                           struct graft_gathered_call *space, struct graft_error *error) {
     const int64_t tokens = graft_batch_source_tokens(batch);
     if (batch->adapters == NULL || tokens == 0) {
         return call;
@@ -59,8 +59,8 @@ static int gather_sources(const struct graft_call *call, const struct graft_batc
     return GRAFT_OK;
 }
 
-int graft_parts_encode_sources(const struct graft_module *encoder, int64_t encoder_size, const struct graft_call *call,
-                               const struct graft_batch *given, struct graft_batch *batch, struct graft_error *error) {
+int graft_encode_sources(const struct graft_module *encoder, int64_t encoder_size, const struct graft_call *call,
+                         const struct graft_batch *given, struct graft_batch *batch, struct graft_error *error) {
     const int64_t tokens = graft_batch_source_tokens(given);
     struct graft_batch sources;
     struct graft_gathered_call space;
@@ -69,7 +69,7 @@ int graft_parts_encode_sources(const struct graft_module *encoder, int64_t encod
         return GRAFT_OK;
     }
     float *states = graft_scratch_floats(call, tokens, encoder_size, error);
-    const struct graft_call *own = graft_parts_source_call(call, given, &space, error);
+    const struct graft_call *own = graft_source_call(call, given, &space, error);
     if (states == NULL || own == NULL || gather_sources(call, given, &sources, error) != GRAFT_OK) {
         return GRAFT_ERROR_INTERNAL;
     }
