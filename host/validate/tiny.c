@@ -31,7 +31,13 @@ const char *graft_tiny_type(size_t i, const char **architecture) {
 }
 
 /* Fields that only some types need, in sizes that fit the usual ones. */
-#define LATENT "\"first_k_dense_replace\": 1, \"n_routed_experts\": 4, \"n_group\": 1, \"topk_group\": 1, "
+#define SHARED "\"first_k_dense_replace\": 1, \"n_routed_experts\": 4, \"n_group\": 1, \"topk_group\": 1, "
+#define LATENT                                                                                             \
+    SHARED "\"q_lora_rank\": 16, \"kv_lora_rank\": 16, \"qk_rope_head_dim\": 8, \"qk_nope_head_dim\": 8, " \
+           "\"v_head_dim\": 8, "
+#define LINEAR                                                                                 \
+    "\"linear_num_key_heads\": 2, \"linear_num_value_heads\": 4, \"linear_key_head_dim\": 8, " \
+    "\"linear_value_head_dim\": 8, "
 #define MAMBA "\"mamba_n_heads\": 4, \"mamba_d_head\": 16, "
 #define T5 "\"num_layers\": 2, \"d_model\": 32, \"d_ff\": 48, \"d_kv\": 8, \"num_heads\": 4, "
 static const struct fields {
@@ -43,14 +49,16 @@ static const struct fields {
     {"codegen", "\"rotary_dim\": 8, ", 0},
     {"deepseek_v2", LATENT, 1},
     {"deepseek_v3", LATENT, 1},
-    {"dots1", LATENT "\"n_shared_experts\": 1, ", 0},
+    {"dots1", SHARED "\"n_shared_experts\": 1, ", 0},
+    {"gemma4_text", "\"vocab_size_per_layer_input\": 97, \"hidden_size_per_layer_input\": 8, ", 0},
     {"glm4_moe_lite", LATENT, 1},
     {"gptj", "\"rotary_dim\": 8, ", 0},
     {"granitemoehybrid", MAMBA, 0},
     {"mt5", T5, 0},
+    {"qwen3_next", LINEAR, 0},
     {"t5", T5, 0},
     {"umt5", T5, 0},
-    {"youtu", "", 1},
+    {"youtu", LATENT, 1},
 };
 
 static const struct fields *fields_of(const char *model_type) {
@@ -141,9 +149,29 @@ static int make_tensor(const struct graft_binding *binding, uint64_t seed, struc
     return values != NULL ? 0 : -1;
 }
 
+/* The bytes of the tensors that would be written. */
+static int64_t bytes_of(const struct graft_plan *plan) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < plan->n_bindings; i++) {
+        const int64_t *shape = find_shape(&plan->bindings[i]);
+        int64_t count = plan->bindings[i].parameter->tied_to == NULL ? (int64_t)sizeof(float) : 0;
+        for (int k = 0; k < GRAFT_MAX_RANK; k++) {
+            count *= shape[k];
+        }
+        bytes += count;
+    }
+    return bytes;
+}
+
 /* Writes a tensor for each parameter of the model without replacements, except for tied ones. */
 static int write_weights(const struct graft_model *model, const char *directory, struct graft_error *error) {
+    enum { MAX_MEBIBYTES = 64 };
     const struct graft_plan *plan = model->plan;
+    const int64_t mebibytes = bytes_of(plan) >> 20;
+    if (mebibytes > MAX_MEBIBYTES) { /* sizes that it has under names of its own are those of large models */
+        return graft_error_set(error, GRAFT_ERROR_USAGE, directory, "its weights would have %lld MiB, allowed are %d",
+                               (long long)mebibytes, MAX_MEBIBYTES);
+    }
     struct graft_tensor_view *views = graft_alloc(plan->n_bindings, sizeof *views);
     char *path = graft_path_join(directory, "model.safetensors");
     graft_json *metadata = graft_json_new_object();
