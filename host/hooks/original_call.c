@@ -55,8 +55,8 @@ static int copy_view(struct graft_original_call *original, const struct graft_ho
     return GRAFT_OK;
 }
 
-/* Gives the original a cache of its own, which follows the batch's when a new sequence starts and when a failed forward
- * is undone. */
+/* Gives the original a cache of its own, which borrows the keys of layers outside the original, and follows the batch's
+ * when a new sequence starts and when a failed forward is undone. */
 static int replace_batch(struct graft_original_call *original, size_t field, struct graft_error *error) {
     struct graft_batch *batch = &original->batch;
     graft_struct_copy(batch, sizeof *batch, batch_of(original->args, field));
@@ -65,6 +65,7 @@ static int replace_batch(struct graft_original_call *original, size_t field, str
     if (batch->cache == NULL) {
         return GRAFT_OK;
     }
+    original->cache->lender = batch->cache;
     batch->cache = original->cache;
     for (int32_t s = 0; s < batch->sequences && status == GRAFT_OK; s++) {
         int64_t first = batch->cu_seqlens[s], reached;

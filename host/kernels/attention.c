@@ -235,6 +235,13 @@ static int find_source(const struct graft_call *call, const struct graft_attenti
     return status;
 }
 
+/* The cache that holds the keys and values which a slot's layer shares. */
+static struct graft_kv_cache *shared_cache(const struct graft_cache *cache, int32_t layer, int32_t slot) {
+    const int is_held =
+        layer < graft_kv_cache_layers(cache->kv) && graft_kv_cache_layer(cache->kv, layer, slot).kv_heads > 0;
+    return !is_held && cache->lender != NULL ? cache->lender->kv : cache->kv;
+}
+
 /* Finds the keys and values of one sequence: in the cache, where its new ones are appended, or in the arguments. */
 static int find_keys(const struct graft_call *call, const struct graft_attention_args *args, int reads_bf16,
                      int32_t index, struct graft_attention_sequence *sequence, struct graft_error *error) {
@@ -246,12 +253,14 @@ static int find_keys(const struct graft_call *call, const struct graft_attention
                                  GRAFT_DTYPE_F32};
     int status = GRAFT_OK;
     if (batch->cache != NULL && tokens > 0) {
+        struct graft_kv_cache *cache = batch->cache->kv;
         kept.position = batch->positions[first];
         if (is_shared(args)) {
             kept.position += tokens;
             kept.tokens = 0;
+            cache = shared_cache(batch->cache, args->layer, batch->slots[index]);
         }
-        status = graft_kv_cache_append(batch->cache->kv, args->layer, batch->slots[index], &kept, &view, error);
+        status = graft_kv_cache_append(cache, args->layer, batch->slots[index], &kept, &view, error);
     }
     if (status == GRAFT_OK && (args->latents != NULL || !reads_bf16)) {
         status = widen_view(call, &view, kept.kv_heads, error);

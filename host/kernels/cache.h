@@ -13,6 +13,9 @@ struct graft_cache {
     struct graft_kv_cache *kv;
     struct graft_states *states;
     int32_t slots;
+    /* For a cache of some modules only: the cache of all, from which attention takes the keys and values of layers that
+     * it shares and that this cache does not hold. NULL: there is none. */
+    const struct graft_cache *lender;
 };
 
 /* A cache for sequences 0 .. slots - 1, all empty, with keys and values of `kv_dtype` as in kv_cache.h; NULL if memory
