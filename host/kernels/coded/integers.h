@@ -345,16 +345,15 @@ static __attribute__((noinline, unused)) void graft_row_integers_steps_at(const 
         const struct graft_row *row = &tile->rows[r];
         float(*out)[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND] = &factors->steps[(ptrdiff_t)r * n_tokens];
         float own[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND], numbers[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
-        if (!is_one && !is_each) {
+        if (!is_one) {
             graft_row_scales(tile->self, row, group, there, own);
+        }
+        if (!is_one && !is_each) {
             graft_row_integers_repeat(own, run->left, most, n, numbers);
         }
         graft_row_floats scales = (is_one ? graft_row_scale(tile->self, row, group) : 0.0F) - (graft_row_floats){0};
         for (int64_t part = 0; part < n; part += GRAFT_ROW_LANES) {
-            if (!is_one) {
-                scales = is_each ? graft_row_scales_at(tile->self, row, group + part, there - part)
-                                 : graft_row_load(numbers + part, GRAFT_ROW_LANES);
-            }
+            scales = is_one ? scales : graft_row_load((is_each ? own : numbers) + part, GRAFT_ROW_LANES);
             graft_row_integers_weigh(tile, scales, n_tokens, steps, part, out);
         }
         if (shape.stored) {
