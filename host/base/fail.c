@@ -13,6 +13,13 @@ int graft_fail_errno(struct graft_error *error, int code, const char *source, co
     return graft_error_set(error, code, source, "%s: %s", what, words);
 }
 
+int graft_fail_with(struct graft_error *error, const struct graft_error *own, int status) {
+    if (error != NULL && error->code == GRAFT_OK && own->code != GRAFT_OK) {
+        *error = *own;
+    }
+    return status;
+}
+
 int graft_check_given(const void *given, size_t size_1_0, const char *name, struct graft_error *error) {
     uint32_t struct_size = (uint32_t)size_1_0;
     if (given != NULL) {

@@ -9,6 +9,10 @@
  * code becomes GRAFT_ERROR_INTERNAL, for file descriptors GRAFT_ERROR_IO. */
 int graft_fail_errno(struct graft_error *error, int code, const char *source, const char *what, int number);
 
+/* Copies what a call recorded in an error of its own to its caller's, which may be NULL or hold an earlier error; then
+ * nothing is copied. Returns `status`. */
+int graft_fail_with(struct graft_error *error, const struct graft_error *own, int status);
+
 /* Checks that a struct passed to the library (or NULL) is at least as large as in version 1.0, so that a forgotten
  * struct_size is an error. `name` is the struct's name. */
 int graft_check_given(const void *given, size_t size_1_0, const char *name, struct graft_error *error);

@@ -247,10 +247,7 @@ int graft_encode_session_run(struct graft_encode_session *session, const struct 
         struct graft_error own = graft_error_none(); /* classes always get an error, in which nothing is recorded yet */
         const struct graft_watched before = graft_crash_context_watch();
         status = session->reader->run(session->module, &call, &batch, &arrays, outputs, &own);
-        if (status != GRAFT_OK && error != NULL && error->code == GRAFT_OK) {
-            *error = own;
-        }
-        status = graft_crash_context_unwatch(before, status, error);
+        status = graft_crash_context_unwatch(before, graft_fail_with(error, &own, status), error);
     }
     arrays_finish(&arrays);
     return status;

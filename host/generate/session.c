@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/crash_context.h"
+#include "base/fail.h"
 #include "graft/causal_lm.h"
 #include "kernels/cache.h"
 #include "kernels/kernels.h"
@@ -308,10 +309,7 @@ static int run(struct graft_session *session, const struct step *step, const int
     struct graft_error own = graft_error_none(); /* classes always get an error, in which nothing is recorded yet */
     const struct graft_watched before = graft_crash_context_watch();
     int status = graft_causal_lm_forward(session->model, &call, &args, &own);
-    if (status != GRAFT_OK && error != NULL && error->code == GRAFT_OK) {
-        *error = own;
-    }
-    return graft_crash_context_unwatch(before, status, error);
+    return graft_crash_context_unwatch(before, graft_fail_with(error, &own, status), error);
 }
 
 /* Completes a step in all sequences, or undoes it in all of them if it failed, since only some modules have run. */

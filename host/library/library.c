@@ -35,9 +35,9 @@ static int add_built_in(struct graft_registry *registry, struct graft_error *err
 
 int graft_library_create(struct graft_library **library, struct graft_error *error) {
     struct graft_library *result = graft_alloc(1, sizeof *result);
-    if (result == NULL || graft_built_in_create(&result->built_in, error) != GRAFT_OK ||
+    if (result == NULL || graft_built_in_hold(&result->built_in, error) != GRAFT_OK ||
         (result->registry = graft_registry_create(result->built_in)) == NULL) {
-        graft_built_in_free(result != NULL ? result->built_in : NULL);
+        graft_built_in_release(result != NULL ? result->built_in : NULL);
         graft_free(result);
         return graft_fail_memory(error, "library");
     }
@@ -64,7 +64,7 @@ void graft_library_free(struct graft_library *library) {
         }
         graft_free(library->called);
         graft_free(library->loaded);
-        graft_built_in_free(library->built_in);
+        graft_built_in_release(library->built_in);
         (void)graft_context_enter(before);
         graft_context_finish(&library->context);
         (void)pthread_mutex_destroy(&library->lock);

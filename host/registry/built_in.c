@@ -35,7 +35,28 @@ struct graft_built_in {
     char *missed[BUCKETS]; /* for each bucket, the last name asked for that no file has; or NULL */
 };
 
-int graft_built_in_create(struct graft_built_in **built_in, struct graft_error *error) {
+/* What all libraries of the process share while there is one. */
+static struct {
+    pthread_mutex_t lock;
+    struct graft_built_in *families;
+    size_t holders;
+} shared = {PTHREAD_MUTEX_INITIALIZER, NULL, 0};
+
+static void destroy(struct graft_built_in *built_in) {
+    for (size_t i = 0; built_in->entries != NULL && i < built_in->n; i++) {
+        graft_family_file_free(built_in->entries[i].file);
+        graft_free(built_in->entries[i].classes);
+    }
+    for (size_t i = 0; i < BUCKETS; i++) {
+        graft_free(built_in->missed[i]);
+    }
+    graft_free(built_in->entries);
+    graft_free((void *)built_in->families);
+    (void)pthread_mutex_destroy(&built_in->lock);
+    graft_free(built_in);
+}
+
+static int create(struct graft_built_in **built_in, struct graft_error *error) {
     struct graft_built_in *made = graft_alloc(1, sizeof *made);
     if (made == NULL) {
         return graft_fail_memory(error, "library");
@@ -47,27 +68,28 @@ int graft_built_in_create(struct graft_built_in **built_in, struct graft_error *
     made->entries = graft_alloc(made->n, sizeof *made->entries);
     made->families = graft_alloc(made->n + 1, sizeof *made->families);
     if (made->entries == NULL || made->families == NULL) {
-        graft_built_in_free(made);
+        destroy(made);
         return graft_fail_memory(error, "library");
     }
     *built_in = made;
     return GRAFT_OK;
 }
 
-void graft_built_in_free(struct graft_built_in *built_in) {
-    if (built_in != NULL) {
-        for (size_t i = 0; built_in->entries != NULL && i < built_in->n; i++) {
-            graft_family_file_free(built_in->entries[i].file);
-            graft_free(built_in->entries[i].classes);
-        }
-        for (size_t i = 0; i < BUCKETS; i++) {
-            graft_free(built_in->missed[i]);
-        }
-        graft_free(built_in->entries);
-        graft_free((void *)built_in->families);
-        (void)pthread_mutex_destroy(&built_in->lock);
-        graft_free(built_in);
+int graft_built_in_hold(struct graft_built_in **built_in, struct graft_error *error) {
+    (void)pthread_mutex_lock(&shared.lock);
+    const int status = shared.holders == 0 ? create(&shared.families, error) : GRAFT_OK;
+    shared.holders += status == GRAFT_OK;
+    *built_in = status == GRAFT_OK ? shared.families : NULL;
+    (void)pthread_mutex_unlock(&shared.lock);
+    return status;
+}
+
+void graft_built_in_release(struct graft_built_in *built_in) {
+    (void)pthread_mutex_lock(&shared.lock);
+    if (built_in != NULL && --shared.holders == 0) {
+        destroy(built_in);
     }
+    (void)pthread_mutex_unlock(&shared.lock);
 }
 
 /* Enters the content of a file into the hash tables. */

@@ -9,12 +9,13 @@
 
 struct graft_built_in;
 
-/* Creates the families without reading a file. The caller frees them after all registries and snapshots that use
- * them. */
-int graft_built_in_create(struct graft_built_in **built_in, struct graft_error *error);
+/* Creates the families without reading a file, or holds those that another library of the process has created: they are
+ * the same for all, and files that were read stay read. The caller releases them after all registries and snapshots
+ * that use them. */
+int graft_built_in_hold(struct graft_built_in **built_in, struct graft_error *error);
 
-/* Accepts NULL. */
-void graft_built_in_free(struct graft_built_in *built_in);
+/* Frees the families if nobody else holds them. Accepts NULL. */
+void graft_built_in_release(struct graft_built_in *built_in);
 
 /* Finds the family of a model type, or the class of a name; `*known` is NULL if there is none. Errors are those of
  * reading a file: files read before stay, and the next call tries again. */

@@ -25,7 +25,7 @@ static const struct graft_family *const *families(void) {
     static struct graft_built_in *built_in;
     struct graft_error error = graft_error_none();
     const struct graft_family *const *all = NULL;
-    if ((built_in == NULL && graft_built_in_create(&built_in, &error) != GRAFT_OK) ||
+    if ((built_in == NULL && graft_built_in_hold(&built_in, &error) != GRAFT_OK) ||
         graft_built_in_families(built_in, &all, &error) != GRAFT_OK) {
         abort();
     }

@@ -141,7 +141,7 @@ static void test_faults(void **state) {
     (void)state;
     graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
     assert_int_equal(graft_linear_transposed(&call, &product, &source, &done, &error), GRAFT_ERROR_PLUGIN);
-    assert_non_null(strstr(error.message, "rows 0 to 65 and 24 columns: multiples of 64 and 8"));
+    assert_non_null(strstr(error.message, "rows 0 to 65 with 24 transposed columns: expected multiples of 64 and 8"));
     product.rows = GRAFT_TRANSPOSED_ROWS;
     product.first_row = 2 * GRAFT_TRANSPOSED_ROWS;
     assert_int_equal(graft_linear_transposed(&call, &product, &source, &done, NULL), GRAFT_ERROR_INTERNAL);

@@ -14,7 +14,7 @@ static void test_each_allocation(void **state) {
                                  "\"operations\": [{\"op\": \"Chunk\"}]}]}}}";
     struct graft_error none = graft_error_none();
     struct graft_built_in *built_in = NULL;
-    assert_int_equal(graft_built_in_create(&built_in, &none), GRAFT_OK);
+    assert_int_equal(graft_built_in_hold(&built_in, &none), GRAFT_OK);
     assert_int_equal(graft_built_in_read_all(built_in, &none), GRAFT_OK);
     const struct graft_plugin_options options = {
         .allow = ids, .n_allow = 3, .skip_bad = 1, .families = graft_built_in_families, .families_data = built_in};
@@ -49,7 +49,7 @@ static void test_each_allocation(void **state) {
         }
     }
     assert_true(n > 20);
-    graft_built_in_free(built_in);
+    graft_built_in_release(built_in);
     remove_folder(folder);
 }
 

@@ -320,7 +320,7 @@ struct graft_class {
      * NULL. */
     void (*destroy)(void *instance);
     /* The vtable of the interface, such as struct graft_linear. Required, except in replacements and derived classes.
-     */
+     * The `error` of its functions is never NULL, and holds no error when they are called. */
     const void *forward;
 
     const struct graft_conversion *conversions; /* [n_conversions]; names are relative to the module */
