@@ -51,11 +51,11 @@ static int check_twice(struct graft_validation *validation, struct graft_error *
         status = graft_plugin_validate_identity(validation->file, first, error);
     }
     if (status == GRAFT_OK) {
-        graft_struct_copy(&before, sizeof before, first);
+        before = graft_validation_copy(first);
         status = graft_validation_enter(validation, graft_host_get(), &second, error);
     }
     if (status == GRAFT_OK && first == second) {
-        graft_struct_copy(&after, sizeof after, second);
+        after = graft_validation_copy(second);
         if (memcmp(&before, &after, sizeof before) != 0) {
             status = graft_validation_fault(validation, error, "a second call of the entry changes the descriptor");
         }

@@ -50,8 +50,7 @@ static int check_const(struct graft_validation *validation, struct graft_error *
     if (status != GRAFT_OK) {
         return status;
     }
-    struct graft_plugin before, after;
-    graft_struct_copy(&before, sizeof before, plugin);
+    const struct graft_plugin before = graft_validation_copy(plugin);
     size_t bytes = (size_t)plugin->n_replacements * plugin->replacement_stride;
     char *list = graft_alloc(bytes, 1);
     if (list == NULL) {
@@ -60,7 +59,7 @@ static int check_const(struct graft_validation *validation, struct graft_error *
     memcpy(list, plugin->replacements != NULL ? (const char *)plugin->replacements : list, bytes);
     status = graft_validation_library(validation, NULL, 0, &library, error);
     const size_t same = status == GRAFT_OK ? count_same(list, plugin->replacements, bytes) : bytes;
-    graft_struct_copy(&after, sizeof after, plugin);
+    const struct graft_plugin after = graft_validation_copy(plugin);
     if (status == GRAFT_OK && memcmp(&before, &after, sizeof before) != 0) {
         status = graft_validation_fault(validation, error, "init changes the descriptor");
     } else if (same < bytes) {

@@ -89,6 +89,12 @@ int graft_validation_descriptor(const struct graft_validation *validation, const
     return status;
 }
 
+struct graft_plugin graft_validation_copy(const struct graft_plugin *descriptor) {
+    struct graft_plugin copy = {0};
+    memcpy(&copy, descriptor, descriptor->struct_size < sizeof copy ? descriptor->struct_size : sizeof copy);
+    return copy;
+}
+
 /* --- In the child --- */
 
 struct work {

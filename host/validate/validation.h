@@ -88,6 +88,9 @@ int graft_validation_is_family(const struct graft_validation *validation);
 int graft_validation_descriptor(const struct graft_validation *validation, const struct graft_plugin **descriptor,
                                 struct graft_error *error);
 
+/* [any] A copy of a descriptor: of a shorter one, what it has, followed by zeros. */
+struct graft_plugin graft_validation_copy(const struct graft_plugin *descriptor);
+
 /* Makes a library with the plugin, loaded as if the user had named it. The caller frees it. */
 int graft_validation_library(const struct graft_validation *validation, const char *const *plugin_options, int32_t n,
                              struct graft_library **library, struct graft_error *error);
