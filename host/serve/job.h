@@ -60,7 +60,7 @@ struct graft_making {
     int64_t tokens;
 };
 
-/* The loop's state of a choice. */
+/* The text of one choice, and how much of it has been sent. Used by the server's loop. */
 struct graft_said {
     struct graft_text text;
     size_t sent;                    /* bytes of the text that the stream has sent */

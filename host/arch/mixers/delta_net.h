@@ -43,8 +43,8 @@ struct graft_delta_net {
 struct graft_delta_run {
     float *unmixed; /* [tokens, conv_dim]: q, k, v */
     float *z;       /* [tokens, value_heads, value_dim]: gates, later the output of the norm */
-    float *b;       /* [tokens, value_heads]: later how much of its state a token may change */
-    float *a;       /* [tokens, value_heads, decays]: later the decays */
+    float *b; /* [tokens, value_heads]: projection b, replaced by beta, how much a token may change its head's state */
+    float *a; /* [tokens, value_heads, decays]: projection a, replaced by the decays */
 };
 
 static inline int64_t graft_delta_keys(const struct graft_delta_net *self) {

@@ -52,7 +52,8 @@ void graft_image_processor_free(struct graft_image_processor *processor);
 int graft_image_processor_read(const struct graft_image_processor *processor, const char *file,
                                struct graft_image *image, struct graft_error *error);
 
-/* [any] The same for the bytes of a PNG or JPEG file in memory, which `source` names in errors (GRAFT_ERROR_USAGE). */
+/* [any] Reads the bytes of a PNG or JPEG file in memory, like graft_image_processor_read; `source` names them in errors
+ * (GRAFT_ERROR_USAGE). */
 int graft_image_processor_decode(const struct graft_image_processor *processor, const void *bytes, size_t length,
                                  const char *source, struct graft_image *image, struct graft_error *error);
 
