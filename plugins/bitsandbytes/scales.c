@@ -17,21 +17,23 @@ static int refuse(const struct bnb_parts *parts, const char *tensor, const struc
 static int read_state(struct bnb_parts *parts, const struct graft_codec *codec, struct bnb_quant_state *state,
                       struct graft_error *error) {
     const struct bnb_name name = bnb_name_of(parts->path, parts->state_name);
-    int status = bnb_quant_state_read(parts->state, name.text, parts->type, parts->nested_absmax != NULL,
-                                      &parts->at_state, state, error);
-    if (status == GRAFT_OK && parts->block != 0 && state->block != parts->block) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text,
-                                 "blocksize: expected the same for all parts, got %lld for one and %lld for another",
-                                 (long long)parts->block, (long long)state->block);
+    if (bnb_quant_state_read(parts->state, name.text, parts->type, parts->nested_absmax != NULL, &parts->at_state,
+                             state, error) != GRAFT_OK) {
+        return error->code;
     }
-    if (status == GRAFT_OK && (state->columns != codec->columns || state->rows > codec->rows - parts->row ||
-                               bnb_elements(parts->codes, parts->row * graft_codec_row_bytes(codec),
-                                            state->rows * graft_codec_row_bytes(codec)) == NULL)) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "shape: expected [%lld, %lld], got [%lld, %lld]",
-                                 (long long)(codec->rows - parts->row), (long long)codec->columns,
-                                 (long long)state->rows, (long long)state->columns);
+    if (parts->block != 0 && state->block != parts->block) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, name.text,
+                        "blocksize: expected the same for all parts, got %lld for one and %lld for another",
+                        (long long)parts->block, (long long)state->block);
     }
-    return status;
+    if (state->columns != codec->columns || state->rows > codec->rows - parts->row ||
+        bnb_elements(parts->codes, parts->row * graft_codec_row_bytes(codec),
+                     state->rows * graft_codec_row_bytes(codec)) == NULL) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "shape: expected [%lld, %lld], got [%lld, %lld]",
+                        (long long)(codec->rows - parts->row), (long long)codec->columns, (long long)state->rows,
+                        (long long)state->columns);
+    }
+    return error->code;
 }
 
 /* Sets groups for a block size that need not divide rows: no group spans two rows. */
@@ -44,9 +46,8 @@ static void set_groups(struct graft_codec *codec, int64_t block) {
 static int read_part(struct bnb_parts *parts, const struct graft_codec *codec, float *computed,
                      struct graft_error *error) {
     struct bnb_quant_state of;
-    int status = read_state(parts, codec, &of, error);
-    if (status != GRAFT_OK) {
-        return status;
+    if (read_state(parts, codec, &of, error) != GRAFT_OK) {
+        return error->code;
     }
     const int64_t blocks = blocks_of(of.rows * of.columns, of.block);
     const int64_t nested = parts->nested_absmax != NULL ? blocks_of(blocks, of.nested_block) : 0;
@@ -76,20 +77,20 @@ static int read_part(struct bnb_parts *parts, const struct graft_codec *codec, f
 /* Reads all parts, and checks that nothing is left. */
 static int read_parts(struct bnb_parts *parts, const struct graft_codec *codec, float *computed,
                       struct graft_error *error) {
-    int status = GRAFT_OK;
-    while (status == GRAFT_OK && parts->row < codec->rows) {
-        status = read_part(parts, codec, computed, error);
+    while (error->code == GRAFT_OK && parts->row < codec->rows) {
+        read_part(parts, codec, computed, error);
     }
-    if (status == GRAFT_OK && parts->at_absmax != parts->absmax->rows) {
-        status = refuse(parts, "weight.absmax", parts->absmax, parts->at_absmax, error);
+    if (parts->at_absmax != parts->absmax->rows) {
+        refuse(parts, "weight.absmax", parts->absmax, parts->at_absmax, error);
     }
-    if (status == GRAFT_OK && parts->at_state != parts->state->rows) {
+    if (parts->at_state != parts->state->rows) {
         const struct bnb_name name = bnb_name_of(parts->path, parts->state_name);
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "has more data after the last output");
+        graft_error_set(error, GRAFT_ERROR_MODEL, name.text, "has more data after the last output");
     }
-    return status == GRAFT_OK && parts->nested_absmax != NULL && parts->at_nested != parts->nested_absmax->rows
-               ? refuse(parts, "weight.nested_absmax", parts->nested_absmax, parts->at_nested, error)
-               : status;
+    if (parts->nested_absmax != NULL && parts->at_nested != parts->nested_absmax->rows) {
+        refuse(parts, "weight.nested_absmax", parts->nested_absmax, parts->at_nested, error);
+    }
+    return error->code;
 }
 
 /* The first part gives the block size. F32 scales of blocks that divide rows are used in place. */
@@ -97,9 +98,8 @@ int bnb_scales_bind(struct bnb_parts *parts, const struct graft_build *build, st
                     struct graft_error *error) {
     struct bnb_quant_state first;
     float *computed = NULL;
-    int status = read_state(parts, codec, &first, error);
-    if (status != GRAFT_OK) {
-        return status;
+    if (read_state(parts, codec, &first, error) != GRAFT_OK) {
+        return error->code;
     }
     parts->at_state = 0;
     parts->block = first.block;

@@ -19,13 +19,6 @@ struct mlp {
     struct kept kept;
 };
 
-static int keep_size(const struct graft_args *args, const struct graft_sink *sink, struct kept **kept,
-                     struct graft_error *error) {
-    *kept = sink->keep(sink->data, sizeof **kept, error);
-    return *kept != NULL ? graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &(*kept)->hidden_size, error)
-                         : GRAFT_ERROR_INTERNAL;
-}
-
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                   struct graft_error *error) {
     struct mlp *self = graft_instance_new(build, sizeof *self, error);
@@ -42,10 +35,11 @@ static int create(const struct graft_class *cls, const struct graft_build *build
 
 static int block_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct kept *kept;
+    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
     (void)self;
     (void)config;
-    return keep_size(args, sink, &kept, error);
+    return kept != NULL ? graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &kept->hidden_size, error)
+                        : GRAFT_ERROR_INTERNAL;
 }
 
 /* Experts that compute the sum themselves leave nothing to sum here. */
@@ -67,32 +61,31 @@ static int shared_describe(const struct graft_class *self, const struct graft_co
                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
     static const struct slice slices[] = {
         {"gate_proj.weight", 0, 1, 0}, {"up_proj.weight", 0, 1, 0}, {"down_proj.weight", 1, 1, 0}};
-    struct kept *kept;
+    struct kept *kept = sink->keep(sink->data, sizeof *kept, error);
     int64_t width = 0;
     int divides = 0;
     struct run run;
     (void)self;
-    int status = keep_size(args, sink, &kept, error);
-    if (status == GRAFT_OK) {
-        status = expert_parallel_divides(config, sink->path, &divides, error);
+    if (kept == NULL) {
+        return GRAFT_ERROR_INTERNAL;
     }
-    if (status != GRAFT_OK || !divides) {
-        return status;
+    graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &kept->hidden_size, error);
+    expert_parallel_divides(config, sink->path, &divides, error);
+    if (error->code != GRAFT_OK || !divides) {
+        return error->code;
     }
     kept->is_part = 1;
-    status = graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &width, error);
-    if (status == GRAFT_OK) {
-        status = expert_parallel_width(width, sink->path, &run, error);
+    if (graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &width, error) != GRAFT_OK ||
+        expert_parallel_width(width, sink->path, &run, error) != GRAFT_OK) {
+        return error->code;
     }
-    for (size_t i = 0; i < sizeof slices / sizeof slices[0] && status == GRAFT_OK; i++) {
-        status = expert_parallel_slice(sink, &slices[i], &run, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    for (size_t i = 0; i < sizeof slices / sizeof slices[0]; i++) {
+        expert_parallel_slice(sink, &slices[i], &run, error);
     }
     const struct graft_arg own = graft_int_arg("intermediate_size", run.end - run.begin);
     const struct graft_args given = graft_args_of(&own, 1);
-    return sink->super(sink->data, &given, error);
+    sink->super(sink->data, &given, error);
+    return error->code;
 }
 
 static int shared_forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,

@@ -34,12 +34,12 @@ static const struct slice tensors[] = {
 static int give_experts(const struct graft_sink *sink, const struct run *run, struct graft_error *error) {
     const struct graft_arg own = graft_int_arg("num_experts", run->end - run->begin);
     const struct graft_args args = graft_args_of(&own, 1);
-    int status = sink->super(sink->data, &args, error);
-    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0] && status == GRAFT_OK; i++) {
+    sink->super(sink->data, &args, error);
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {
         const struct slice slice = {tensors[i].name, 0, 1, tensors[i].is_list};
-        status = expert_parallel_slice(sink, &slice, run, error);
+        expert_parallel_slice(sink, &slice, run, error);
     }
-    return status;
+    return error->code;
 }
 
 /* Describes the wrapped class with all experts, each with this rank's part of the width. No bias, because every rank
@@ -52,20 +52,19 @@ static int give_width(const struct graft_args *args, const struct graft_sink *si
                                "experts with biases or a gating of their own are not divided by width (%s)",
                                sink->path);
     }
-    int status = graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &width, error);
-    if (status == GRAFT_OK) {
-        status = expert_parallel_width(width, sink->path, &run, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    if (graft_args_size(args, "intermediate_size", MAX_SIZE, sink->path, &width, error) != GRAFT_OK ||
+        expert_parallel_width(width, sink->path, &run, error) != GRAFT_OK) {
+        return error->code;
     }
     const struct graft_arg own = graft_int_arg("intermediate_size", run.end - run.begin);
     const struct graft_args given = graft_args_of(&own, 1);
-    status = sink->super(sink->data, &given, error);
-    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0] && status == GRAFT_OK; i++) {
-        status = tensors[i].parts > 0 ? expert_parallel_slice(sink, &tensors[i], &run, error) : GRAFT_OK;
+    sink->super(sink->data, &given, error);
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {
+        if (tensors[i].parts > 0) {
+            expert_parallel_slice(sink, &tensors[i], &run, error);
+        }
     }
-    return status;
+    return error->code;
 }
 
 /* If the class has `data`, the wrapped class's tensors are known and are sliced; without it they stay whole. */
@@ -78,16 +77,12 @@ static int experts_describe(const struct graft_class *cls, const struct graft_co
         return GRAFT_ERROR_INTERNAL;
     }
     expert_parallel_keep_whole(NULL, NULL);
-    int status = graft_args_size(args, "num_experts", MAX_EXPERTS, sink->path, &experts, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &kept->hidden_size, error);
-    }
-    if (status == GRAFT_OK) {
-        status = expert_parallel_divides(config, sink->path, &divides, error);
-    }
-    if (status != GRAFT_OK || !divides) {
+    graft_args_size(args, "num_experts", MAX_EXPERTS, sink->path, &experts, error);
+    graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, &kept->hidden_size, error);
+    expert_parallel_divides(config, sink->path, &divides, error);
+    if (error->code != GRAFT_OK || !divides) {
         kept->is_whole = 1;
-        return status;
+        return error->code;
     }
     if (expert_parallel_by_width()) {
         kept->by_width = 1;
@@ -97,9 +92,8 @@ static int experts_describe(const struct graft_class *cls, const struct graft_co
                                      "quantized experts, and those with adapters, are not divided by width (%s)",
                                      sink->path);
     }
-    status = expert_parallel_experts(experts, &kept->run, error);
-    if (status != GRAFT_OK) {
-        return status;
+    if (expert_parallel_experts(experts, &kept->run, error) != GRAFT_OK) {
+        return error->code;
     }
     if (cls->data == NULL) {
         expert_parallel_keep_whole(sink->path, &kept->run);

@@ -43,33 +43,35 @@ static int describe_part(const struct graft_sink *sink, const struct lora_adapte
         return graft_describe_child(sink, adapter->child, lora_embedding_pair_class.name, GRAFT_INTERFACE_EMBEDDING,
                                     args, 4, error);
     }
-    int status = graft_describe_child(sink, adapter->child, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error);
-    return status == GRAFT_OK ? lora_describe_whole(sink, adapter->child, error) : status;
+    graft_describe_child(sink, adapter->child, "Embedding", GRAFT_INTERFACE_EMBEDDING, args, 2, error);
+    return lora_describe_whole(sink, adapter->child, error);
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     const struct lora_place itself = {.below = "", .path = sink->path};
     struct description *found = sink->keep(sink->data, (int64_t)sizeof *found + lora_weight_bytes(config, sink), error);
-    int status = found != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     (void)cls;
-    for (int64_t i = 0; status == GRAFT_OK && i < lora_count(config); i++) {
+    if (found == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    found->whole = -1;
+    for (int64_t i = 0; i < lora_count(config); i++) {
         struct lora_adapter adapter;
-        found->whole = i == 0 ? -1 : found->whole;
-        status = lora_read(config, sink, i, &itself, &adapter, error);
-        if (status == GRAFT_OK && (adapter.kind == LORA_EMBEDDING || adapter.kind == LORA_WHOLE)) {
-            status = describe_part(sink, &adapter, args, error);
+        lora_read(config, sink, i, &itself, &adapter, error);
+        if (error->code != GRAFT_OK || (adapter.kind != LORA_EMBEDDING && adapter.kind != LORA_WHOLE)) {
+            continue;
         }
-        if (status == GRAFT_OK && adapter.kind == LORA_WHOLE && found->whole >= 0) {
-            status = graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
-                                     "two adapters store this module whole (modules_to_save): load one of them");
+        describe_part(sink, &adapter, args, error);
+        if (adapter.kind == LORA_WHOLE && found->whole >= 0) {
+            graft_error_set(error, GRAFT_ERROR_MODEL, sink->path,
+                            "two adapters store this module whole (modules_to_save): load one of them");
         }
         found->whole = adapter.kind == LORA_WHOLE ? i : found->whole;
     }
-    if (status == GRAFT_OK) {
-        status = lora_describe_weight(config, sink, found->weight, error);
-    }
-    return status == GRAFT_OK ? lora_describe_by_row(sink, error) : status;
+    lora_describe_weight(config, sink, found->weight, error);
+    lora_describe_by_row(sink, error);
+    return error->code;
 }
 
 static void add_part(struct lora_embedding *self, const struct graft_module *module, int32_t adapter, int is_whole) {

@@ -65,8 +65,8 @@ static int describe_child(const struct graft_sink *sink, const struct lora_adapt
         return graft_describe_child(sink, adapter->child, lora_pair_class.name, GRAFT_INTERFACE_LINEAR, args,
                                     sizeof args / sizeof args[0], error);
     }
-    int status = graft_describe_child(sink, adapter->child, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
-    return status == GRAFT_OK ? lora_describe_whole(sink, adapter->child, error) : status;
+    graft_describe_child(sink, adapter->child, "Linear", GRAFT_INTERFACE_LINEAR, args, 3, error);
+    return lora_describe_whole(sink, adapter->child, error);
 }
 
 static int describe_part(const struct graft_config *config, const struct graft_args *args,
@@ -113,15 +113,18 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     const int64_t most = parts * lora_count(config);
     const int64_t bytes = (int64_t)sizeof(struct description) + most * (int64_t)sizeof(struct found);
     struct description *description = sink->keep(sink->data, bytes + lora_weight_bytes(config, sink), error);
-    int status = description != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    for (int32_t i = 0; i < parts && status == GRAFT_OK; i++) {
+    if (description == NULL) {
+        return GRAFT_ERROR_INTERNAL;
+    }
+    for (int32_t i = 0; i < parts; i++) {
         (void)sink->part(sink->data, i, &part);
-        status = describe_part(config, args, sink, &part, description, error);
+        describe_part(config, args, sink, &part, description, error);
     }
-    if (status == GRAFT_OK) {
-        status = lora_describe_weight(config, sink, (int64_t *)(void *)(description->found + most), error);
+    lora_describe_weight(config, sink, (int64_t *)(void *)(description->found + most), error);
+    if (!merges(config)) {
+        lora_describe_by_row(sink, error);
     }
-    return status == GRAFT_OK && !merges(config) ? lora_describe_by_row(sink, error) : status;
+    return error->code;
 }
 
 /* Reads what a piece adds to the original's rows; 0 if it is not a pair of products. */
@@ -170,17 +173,15 @@ static int find_magnitude(const struct lora_linear *self, const struct graft_bui
 
 /* Computes the magnitudes of each pair of DoRA, and those of each pair whose lora_B has a bias. */
 static int find_magnitudes(struct lora_linear *self, const struct graft_build *build, struct graft_error *error) {
-    int status = GRAFT_OK;
-    for (int32_t i = 0; i < self->n && status == GRAFT_OK; i++) {
+    for (int32_t i = 0; i < self->n && error->code == GRAFT_OK; i++) {
         struct lora_piece *piece = &self->pieces[i];
         if (piece->pair != NULL && piece->pair->magnitude != NULL) {
-            status = find_magnitude(self, build, piece, error);
+            find_magnitude(self, build, piece, error);
         } else if (piece->pair != NULL && piece->pair->bias != NULL) {
-            status =
-                lora_magnitude_of_bias(piece->pair->bias, piece->pair->factor, build->path, &piece->magnitude, error);
+            lora_magnitude_of_bias(piece->pair->bias, piece->pair->factor, build->path, &piece->magnitude, error);
         }
     }
-    return status;
+    return error->code;
 }
 
 static void destroy(void *instance) {
@@ -228,25 +229,19 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->original = build->super;
     self->in_features = graft_args_int(build->args, "in_features", 0);
     self->out_features = graft_args_int(build->args, "out_features", 0);
-    int status = add_pieces(self, build, LORA_WHOLE, error);
+    add_pieces(self, build, LORA_WHOLE, error);
     self->n_whole = self->n;
-    if (status == GRAFT_OK) {
-        status = add_pieces(self, build, LORA_PAIR, error);
-    }
+    add_pieces(self, build, LORA_PAIR, error);
     self->n_scales = -self->n;
-    if (status == GRAFT_OK) {
-        status = add_pieces(self, build, LORA_SCALE, error);
-    }
+    add_pieces(self, build, LORA_SCALE, error);
     self->n_scales += self->n;
-    if (status == GRAFT_OK) {
-        status = find_magnitudes(self, build, error);
+    find_magnitudes(self, build, error);
+    if (error->code == GRAFT_OK && merges(build->config) && self->n > 0) {
+        merge(self, build->path, error);
     }
-    if (status == GRAFT_OK && merges(build->config) && self->n > 0) {
-        status = merge(self, build->path, error);
-    }
-    if (status != GRAFT_OK) {
+    if (error->code != GRAFT_OK) {
         destroy(self);
-        return status;
+        return error->code;
     }
     *instance = self;
     return GRAFT_OK;

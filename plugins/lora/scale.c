@@ -26,8 +26,9 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                               graft_args_int(args, "of_inputs", 0) ? n : 1};
     (void)cls;
     (void)config;
-    int status = graft_describe_parameter(sink, VECTOR, 2, shape, 0, GRAFT_INIT_NONE, error);
-    return status == GRAFT_OK ? lora_describe_stored(sink, VECTOR, VECTOR, 0, error) : status;
+    graft_describe_parameter(sink, VECTOR, 2, shape, 0, GRAFT_INIT_NONE, error);
+    lora_describe_stored(sink, VECTOR, VECTOR, 0, error);
+    return error->code;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,

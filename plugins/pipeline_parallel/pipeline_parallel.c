@@ -131,13 +131,9 @@ static int layer_describe(const struct graft_class *self, const struct graft_con
     struct share share = {0, 0};
     struct layer *kept = sink->keep(sink->data, sizeof *kept, error);
     (void)self;
-    int status = kept != NULL ? graft_config_need_int(config, "num_hidden_layers", 1, MAX_LAYERS, &layers, error)
-                              : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK) {
-        status = find_share(sink, layers, parallel, &share, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    if (kept == NULL || graft_config_need_int(config, "num_hidden_layers", 1, MAX_LAYERS, &layers, error) != GRAFT_OK ||
+        find_share(sink, layers, parallel, &share, error) != GRAFT_OK) {
+        return error->code;
     }
     int32_t stage = pipeline_parallel_stage(parallel);
     kept->hidden_size = graft_args_int(args, "hidden_size", 0);

@@ -23,17 +23,15 @@ static const struct type {
 static int read_type(const struct graft_config *config, const struct type **type, struct graft_error *error) {
     static const char field[] = FIELD("weights");
     const char *name = "int8"; /* transformers' default */
-    int status = graft_config_string(config, field, &name, error);
-    for (size_t i = 0; i < sizeof types / sizeof types[0] && status == GRAFT_OK; i++) {
+    graft_config_string(config, field, &name, error);
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (strcmp(types[i].name, name) == 0) {
             *type = &types[i];
-            return GRAFT_OK;
+            return error->code;
         }
     }
-    return status != GRAFT_OK
-               ? status
-               : graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
-                                 "%s: expected \"int8\", \"float8\", \"int4\" or \"int2\", got \"%s\"", field, name);
+    return graft_error_set(error, GRAFT_ERROR_MODEL, config->file,
+                           "%s: expected \"int8\", \"float8\", \"int4\" or \"int2\", got \"%s\"", field, name);
 }
 
 /* Declares the scales of activations, which are not used: activations are not quantized here. */

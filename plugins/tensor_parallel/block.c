@@ -60,14 +60,14 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     if (tensor_parallel_ranks()->size == 1 || tensor_parallel_leaves(sink->path)) {
         return GRAFT_OK;
     }
-    int status = tensor_parallel_scheme(config, &scheme, error);
-    for (int i = 0; status == GRAFT_OK && (found = scheme_below(&scheme, i, sink->path, name, &style)) >= 0; i++) {
+    tensor_parallel_scheme(config, &scheme, error);
+    for (int i = 0; error->code == GRAFT_OK && (found = scheme_below(&scheme, i, sink->path, name, &style)) >= 0; i++) {
         if (found && (style == STYLE_COLWISE || style == STYLE_PACKED_COLWISE)) {
-            status = share_outputs(self->data, args, sink, name, style, error);
+            share_outputs(self->data, args, sink, name, style, error);
             n_divided++;
         }
     }
-    return status == GRAFT_OK && n_divided > 0 ? divide(self->data, args, sink, error) : status;
+    return n_divided > 0 ? divide(self->data, args, sink, error) : error->code;
 }
 
 static int attention_forward(void *self, const struct graft_call *call, const struct graft_self_attention_args *args,

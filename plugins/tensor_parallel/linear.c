@@ -42,15 +42,14 @@ static int describe_sum(const struct graft_config *config, const struct graft_ar
     const struct graft_arg more[] = {graft_int_arg("bias", 0), graft_int_arg("in_features", kept->in_features),
                                      graft_int_arg("whole_in_features", inputs)};
     const struct graft_args given = graft_args_of(more, 3);
-    int status = sink->share(sink->data, "", GRAFT_SHARE_INPUTS, &share, error);
-    if (status == GRAFT_OK) {
-        status = sink->super(sink->data, &given, error);
-    }
+    sink->share(sink->data, "", GRAFT_SHARE_INPUTS, &share, error);
+    sink->super(sink->data, &given, error);
     const int32_t has_bias = graft_args_int(args, "bias", 1) != 0;
-    return status == GRAFT_OK && (has_bias || graft_config_has(config, "quantization_config"))
-               ? graft_describe_parameter(sink, "bias", 1, &kept->out_features, 0,
-                                          has_bias ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT, error)
-               : status;
+    if (has_bias || graft_config_has(config, "quantization_config")) {
+        graft_describe_parameter(sink, "bias", 1, &kept->out_features, 0,
+                                 has_bias ? GRAFT_INIT_NONE : GRAFT_INIT_ABSENT, error);
+    }
+    return error->code;
 }
 
 /* The first output of a rank, which is the end of the rank before. */
@@ -101,8 +100,7 @@ static int describe(const struct graft_class *self, const struct graft_config *c
     if (size == 1 || tensor_parallel_leaves(sink->path)) {
         return GRAFT_OK;
     }
-    tensor_parallel_scheme(config, &scheme, error);
-    if (error->code != GRAFT_OK) {
+    if (tensor_parallel_scheme(config, &scheme, error) != GRAFT_OK) {
         return error->code;
     }
     kept->style = scheme_style(&scheme, sink->path);

@@ -62,18 +62,17 @@ int tensor_parallel_scheme(const struct graft_config *config, struct scheme *sch
     if (scheme->text != NULL || graft_config_has(config, SCHEME_FIELD)) {
         return scheme_check(scheme, error);
     }
-    int status = graft_config_string(config, "model_type", &model_type, error);
-    for (size_t i = 0; i < sizeof families / sizeof families[0] && status == GRAFT_OK; i++) {
+    graft_config_string(config, "model_type", &model_type, error);
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         if (strcmp(families[i].model_type, model_type) == 0) {
             scheme->text = families[i].plan;
             return GRAFT_OK;
         }
     }
-    return status != GRAFT_OK ? status
-                              : graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
-                                                "there is no plan for models of the type \"%s\": the option plan gives "
-                                                "one, layers.*.mlp.up_proj=colwise,...",
-                                                model_type);
+    return graft_error_set(error, GRAFT_ERROR_USAGE, "tensor_parallel",
+                           "there is no plan for models of the type \"%s\": the option plan gives one, "
+                           "layers.*.mlp.up_proj=colwise,...",
+                           model_type);
 }
 
 struct graft_operation tensor_parallel_share(void) {

@@ -137,12 +137,9 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                     const struct graft_sink *sink, struct graft_error *error) {
     struct graft_scheme scheme;
     (void)cls;
-    int status = graft_scheme_of_linear(&scheme, args, sink->path, error);
-    if (status == GRAFT_OK) {
-        status = torchao_read_group(config, TORCHAO_FIELD("group_size"), &scheme.codec, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
+    if (graft_scheme_of_linear(&scheme, args, sink->path, error) != GRAFT_OK ||
+        torchao_read_group(config, TORCHAO_FIELD("group_size"), &scheme.codec, error) != GRAFT_OK) {
+        return error->code;
     }
     scheme.codec.kind = GRAFT_CODE_UINT;
     scheme.codec.bits = 4;
@@ -156,8 +153,9 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     shifts->join = scheme.tensors[1].join;
     shifts->inputs = scheme.tensors[1].inputs;
     torchao_add_inputs(&scheme);
-    status = describe_sources(&scheme.codec, sink, error);
-    return status == GRAFT_OK ? graft_scheme_describe_linear(&scheme, args, sink, error) : status;
+    describe_sources(&scheme.codec, sink, error);
+    graft_scheme_describe_linear(&scheme, args, sink, error);
+    return error->code;
 }
 
 const struct graft_class torchao_int4_class = {

@@ -15,19 +15,17 @@ static int read_sizes(const struct graft_args *args, const char *path, struct gr
         {"num_key_value_heads", &sizes->kv_heads},
         {"head_dim", &sizes->head_dim},
     };
-    int status = GRAFT_OK;
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0] && status == GRAFT_OK; i++) {
-        status = graft_args_size(args, needed[i].name, GRAFT_PARTS_MAX_SIZE, path, needed[i].value, error);
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        graft_args_size(args, needed[i].name, GRAFT_PARTS_MAX_SIZE, path, needed[i].value, error);
     }
-    return status;
+    return error->code;
 }
 
 int graft_parts_read_attention_sizes(const struct graft_args *args, const char *path,
                                      struct graft_parts_attention_sizes *sizes, struct graft_error *error) {
     int64_t layer = graft_args_int(args, "layer_idx", -1);
-    int status = read_sizes(args, path, sizes, error);
-    if (status != GRAFT_OK) {
-        return status;
+    if (read_sizes(args, path, sizes, error) != GRAFT_OK) {
+        return error->code;
     }
     if (layer < 0 || layer >= GRAFT_PARTS_MAX_LAYERS) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, path,

@@ -28,9 +28,8 @@ static int describe_stack(const struct experts *experts, const char *name, int64
                                       .codec = &scheme.codec,
                                       .rank = 1};
     char codes_name[MAX_NAME], scales_name[MAX_NAME], bias_name[MAX_NAME];
-    int status = part->read(&stack, error);
-    if (status != GRAFT_OK) {
-        return status;
+    if (part->read(&stack, error) != GRAFT_OK) {
+        return error->code;
     }
     const int64_t codes[4] = {n, rows, stack.shape[0], stack.shape[1]};
     const int64_t scales[3] = {n, rows, graft_codec_groups(&scheme.codec)};
@@ -42,10 +41,11 @@ static int describe_stack(const struct experts *experts, const char *name, int64
     graft_scheme_add(&scheme, GRAFT_CODED_SCALES, scales_name, stack.scale_dtype, 3, scales)->flags =
         GRAFT_PARAMETER_CONTIGUOUS;
     scheme.codec.by_turns = part->by_turns && is_gate_up ? rows : 0;
-    status = graft_scheme_describe(&scheme, name, sink, error);
-    return status == GRAFT_OK && experts->has_bias
-               ? graft_describe_parameter(sink, bias_name, 2, biases, 0, GRAFT_INIT_NONE, error)
-               : status;
+    graft_scheme_describe(&scheme, name, sink, error);
+    if (experts->has_bias) {
+        graft_describe_parameter(sink, bias_name, 2, biases, 0, GRAFT_INIT_NONE, error);
+    }
+    return error->code;
 }
 
 int graft_parts_coded_experts_describe(const struct graft_class *self, const struct graft_config *config,

@@ -38,17 +38,18 @@ int graft_parts_expert_list_describe(const struct graft_class *self, const struc
     struct graft_expert_sizes *sizes = sink->keep(sink->data, sizeof *sizes, error); /* for `create` */
     const char *act = graft_args_string(args, "hidden_act", NULL);
     (void)config;
-    int status = sizes != NULL ? graft_args_expert_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
-    for (int64_t e = 0; status == GRAFT_OK && e < sizes->num_experts; e++) {
+    if (sizes == NULL || graft_args_expert_sizes(args, sink->path, sizes, error) != GRAFT_OK) {
+        return error->code;
+    }
+    for (int64_t e = 0; e < sizes->num_experts; e++) {
         const struct graft_arg mlp_args[] = {graft_int_arg("hidden_size", sizes->hidden_size),
                                              graft_int_arg("intermediate_size", sizes->intermediate_size),
                                              graft_int_arg("mlp_bias", 0), graft_string_arg("hidden_act", act)};
         char name[MAX_NAME];
         expert_name(e, name);
-        status = graft_describe_child(sink, name, part->expert_class, GRAFT_INTERFACE_MLP, mlp_args,
-                                      act != NULL ? 4 : 3, error);
+        graft_describe_child(sink, name, part->expert_class, GRAFT_INTERFACE_MLP, mlp_args, act != NULL ? 4 : 3, error);
     }
-    return status;
+    return error->code;
 }
 
 int graft_parts_expert_list_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

@@ -27,9 +27,10 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (hidden_size == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = graft_config_need_int(config, "hidden_size", 1, MAX_SIZE, hidden_size, error);
+    graft_config_need_int(config, "hidden_size", 1, MAX_SIZE, hidden_size, error);
     const int64_t shape[] = {BEFORE, *hidden_size};
-    return status == GRAFT_OK ? graft_describe_state(sink, "hidden_states", 2, shape, GRAFT_DTYPE_F32, error) : status;
+    graft_describe_state(sink, "hidden_states", 2, shape, GRAFT_DTYPE_F32, error);
+    return error->code;
 }
 
 static int create(const struct graft_class *cls, const struct graft_build *build, void **instance,
