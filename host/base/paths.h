@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints many module paths briefly. */
+/* Prints long lists of module paths compactly. */
 #ifndef GRAFT_BASE_PATHS_H
 #define GRAFT_BASE_PATHS_H
 

@@ -20,7 +20,7 @@ static size_t alike(const int32_t *ids, size_t count, size_t end) {
     return n;
 }
 
-/* The end of the latest earlier place that matches the end of the sequence; 0 if there is none. */
+/* The position after the latest earlier occurrence of the tokens that the sequence ends with; 0 if there is none. */
 static size_t earlier(const int32_t *ids, size_t count) {
     size_t found = 0;
     size_t best = LEAST_ALIKE - 1;

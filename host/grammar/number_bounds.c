@@ -181,7 +181,7 @@ static int fits(const struct number_rules *numbers, struct state state) {
     return fits && state.rest == 0;
 }
 
-/* Adds edges for one more digit, `first` to 9. Behind the last place of a divisor only zeros may follow. */
+/* Adds edges for one more digit, `first` to 9. After the last decimal place of multipleOf only zeros may follow. */
 static void add_digits(struct number_rules *numbers, int32_t from, struct state state, int first) {
     const struct limits *limits = numbers->limits;
     const int only_zeros = limits->divisor > 0 && state.behind_point && state.n >= limits->places;

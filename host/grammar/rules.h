@@ -18,7 +18,7 @@
 #include "graft/error.h"
 
 enum {
-    GRAFT_RULES_MOST_EDGES = 4 << 20, /* of a grammar; of states there may be twice as many */
+    GRAFT_RULES_MOST_EDGES = 4 << 20, /* limit for one grammar, which may have twice as many states */
     GRAFT_EDGE_BYTE = -1,             /* as `rule` of an edge: it consumes a byte, `first` to `last` */
     GRAFT_EDGE_EMPTY = -2             /* as `rule` of an edge: it consumes nothing */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the sizes of arrays are found. Used in this folder only. */
+/* Describes how the size of an array in args is found. Used in this folder only. */
 #ifndef GRAFT_INTERFACE_VIEWS_H
 #define GRAFT_INTERFACE_VIEWS_H
 

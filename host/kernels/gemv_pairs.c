@@ -90,7 +90,7 @@ INLINE void multiply_two(const struct graft_gemv *o, int64_t upper, int64_t lowe
         a_sums[t] = vf_zero();
         b_sums[t] = vf_zero();
     }
-    /* The following line is in the row too. What is prefetched is in this row, or in the next one to be read. */
+    /* The next cache line is in this row, too. Prefetches stay within this row or the next one to be read. */
     for (; k + 2 * PAIRS <= columns; k += PAIRS) {
         fetch(a.next + k, is_near);
         __m512bh numbers = numbers_of(&a, k);

@@ -43,7 +43,8 @@ static void pack_pairs(const uint16_t *w, int64_t w_stride, int64_t rows, int64_
     }
 }
 
-/* `tokens` tokens from token t on with `vectors` vectors of rows, the last of which has `last` lanes. */
+/* Multiplies `tokens` tokens, beginning with token t, by `vectors` vectors of rows; the last vector has `last` lanes.
+ */
 INLINE void pairs_tile(const struct graft_pairs *o, int64_t t, const int tokens, const int vectors,
                        const int64_t last) {
     const uint16_t *x = o->x + t * o->x_stride;
@@ -115,7 +116,7 @@ static void multiply_pairs(const struct graft_pairs *o) {
     }
 }
 
-/* Rounds 16 numbers each to pairs; subnormal numbers become zeros. */
+/* Rounds two vectors of 16 f32 to bf16 and interleaves them as pairs; subnormal numbers become zeros. */
 INLINE __m512i pairs_round(vf even, vf odd) {
     const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
                                            21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);

@@ -211,8 +211,8 @@ int graft_model_check_ready(const struct graft_model *model, struct graft_error 
  * modules. */
 int64_t graft_model_say(const struct graft_model *model, const char *attribute, int64_t fallback);
 
-/* How a prompt contains a video: as one run of tokens, or as a run for each temporal patch with the time of the patch
- * as text, before the run or, if image tokens stand for videos, after it. */
+/* How a prompt contains a video: as one run of tokens, or as one run for each temporal patch, whose time is text. The
+ * time stands before the run, or after it in models whose videos are image tokens. */
 enum { GRAFT_VIDEO_WHOLE, GRAFT_VIDEO_SECONDS_BEFORE, GRAFT_VIDEO_SECONDS_BEHIND };
 
 /* [any] GRAFT_VIDEO_..., from the attribute video_by_frame. */

@@ -70,7 +70,7 @@ static const char *scope_of(const struct collection *all, const char *path) {
     return path;
 }
 
-/* Adds a transform also below the names that modules have in checkpoints, if a class renames them. */
+/* If a class renames modules, adds a transform under the names that they have in checkpoints, too. */
 static int add_renamed(struct collection *all, const struct graft_node *node,
                        const struct graft_weight_transform *transform, struct graft_error *error) {
     char renamed[GRAFT_NAME_BYTES];

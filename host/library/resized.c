@@ -35,7 +35,7 @@ static int is_table(const struct graft_model *model, const char *name, int64_t r
     return table != NULL && table->rank == 2 && table->shape[0] == rows;
 }
 
-/* The number of rows of the first such table; `rows` if there is none. */
+/* The number of rows of the first table that the adapter resizes; `rows` if there is none. */
 static int64_t find_rows(const struct graft_model *model, const struct graft_adapter *adapter, int64_t rows) {
     for (size_t i = 0; i < adapter->n_tensors; i++) {
         const struct graft_tensor_view *tensor = &adapter->tensors[i];

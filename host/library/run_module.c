@@ -173,7 +173,7 @@ static int find_and_run(struct graft_model *model, const char *path, const void 
 }
 
 int graft_model_run_module(struct graft_model *model, const char *path, const void *args, struct graft_error *error) {
-    struct graft_error own = graft_error_none(); /* a forward goes on until it holds an error */
+    struct graft_error own = graft_error_none(); /* a forward continues until an error is recorded here */
     struct graft_context *before = graft_model_begin(model);
     int status = find_and_run(model, path, args, &own);
     (void)graft_context_enter(before);

@@ -40,7 +40,7 @@ const struct graft_weight *graft_node_coded(const struct graft_node *node, const
 /* [load] Frees the weights that graft_node_make_coded made and the memory that `memory` of a build allocated. */
 void graft_node_release_coded(struct graft_node *node);
 
-/* [load] Implements `memory` of a build, whose data is the node. */
+/* [load] The `memory` function of a build; `data` is the node. */
 void *graft_node_memory(void *data, int64_t bytes);
 
 /* [load] Frees the descriptions. */

@@ -65,7 +65,7 @@ static void add(struct graft_plan *plan, const struct graft_tensor_view *tensor)
     plan->elsewhere_bytes += tensor->bytes;
 }
 
-/* Moves the tensors of those modules from `unexpected` to `elsewhere`. */
+/* Moves the tensors of modules on other ranks from `unexpected` to `elsewhere`. */
 static void move(struct graft_plan *plan, const struct places *places) {
     size_t kept = 0;
     for (size_t i = 0; i < plan->n_unexpected; i++) {

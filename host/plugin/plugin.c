@@ -188,7 +188,8 @@ static int load_file(struct loading *loading, const char *file, struct graft_err
         status = graft_error_set(&cause, GRAFT_ERROR_PLUGIN, file, "not a plugin: it exports no graft_plugin_entry");
     }
     if (status != GRAFT_OK) {
-        /* unless all plugins are wanted, this file may not be one that was asked for; a missing id is reported later */
+        /* If only some plugins are wanted, this file may be none of them; a wanted plugin that is missing is reported
+         * later. */
         const int may_be_other = loading->options->n_allow > 0 && !loading->options->with_others;
         return note_or_fail(loading, may_skip(loading, file) || may_be_other, &cause, error);
     }

@@ -28,8 +28,8 @@ int graft_registry_add_implementation(struct graft_registry *registry, enum graf
 /* [any] Implementation number `i` in the order of registration; NULL behind the last. */
 const struct graft_implementation *graft_snapshot_implementation_at(const struct graft_snapshot *snapshot, size_t i);
 
-/* [any] Finds the implementation of a kind and name. An unknown name is an error of `option` (GRAFT_ERROR_USAGE), which
- * lists the known names. */
+/* [any] Finds the implementation of a kind and name. For an unknown name the error (GRAFT_ERROR_USAGE) names
+ * `option` and lists the known names. */
 int graft_snapshot_implementation(const struct graft_snapshot *snapshot, enum graft_implementation_kind kind,
                                   const char *name, const char *option,
                                   const struct graft_implementation **implementation, struct graft_error *error);

@@ -81,7 +81,7 @@ struct graft_snapshot {
     struct implementations *implementations; /* implementations; NULL: none */
 };
 
-/* A scope: the mapping when the scope was entered. */
+/* A scope: holds the mapping that is restored when the scope is left. */
 struct graft_scope {
     struct mapping_version *version;
     struct graft_scope *outer;

@@ -90,7 +90,7 @@ static int by_position(const void *left, const void *right) {
     return (a->box.at > b->box.at) - (a->box.at < b->box.at);
 }
 
-/* Sorts parts that do not overlap. Returns 0 and keeps their order if some overlap. */
+/* Sorts the parts by position. If any of them overlap, returns 0 and leaves their order unchanged. */
 static int sort_apart(struct save_tensor *tensor) {
     struct save_part *sorted = graft_alloc(tensor->n_parts + 1, sizeof *sorted);
     int apart = sorted != NULL;

@@ -64,7 +64,7 @@ int graft_server_listen(const struct graft_server_options *options, int32_t *por
 /* Ends the loop if the server is stopping and no job is left. */
 void graft_server_check_end(struct graft_server *server);
 
-/* Makes a new id of letters and digits behind `prefix`. */
+/* Makes a new id: `prefix` followed by random letters and digits. */
 void graft_server_new_id(struct graft_server *server, const char *prefix, char *id, size_t size);
 
 /* Encodes the prompts of a request, including its images. Otherwise like graft_request_encode. */

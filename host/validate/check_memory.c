@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lets one allocation of the host fail in each run: all in turn, or an even sample if there are many. Each failure must
+/* Makes one allocation of the host fail per run: each in turn, or an even sample if there are many. Each failure must
  * be reported as an error, and the next attempt must succeed. */
 #include "base/alloc.h"
 #include "validate/compare.h"

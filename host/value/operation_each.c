@@ -114,7 +114,7 @@ static int32_t count_parts(const struct graft_operation *operation, int64_t *sum
     return n;
 }
 
-/* Cuts a part of `size` indices in three: the indices before the slice, the slice, and the indices behind it. */
+/* Splits a part of `size` indices into three: before the slice, within it, and after it. */
 static int cut_part(const struct operation_run *run, const struct graft_value *value, int64_t dim, int64_t size,
                     int64_t sizes[3]) {
     const struct graft_operation *operation = run->operation;

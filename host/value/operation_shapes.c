@@ -32,7 +32,7 @@ static int32_t exchange(int64_t *shape, int32_t rank, const struct graft_operati
     return rank;
 }
 
-/* The size of a slice's dimension before the slice, which is known only if the slice states it. */
+/* The size of a dimension before it was sliced, which is known only if the slice states it. */
 static int32_t lengthen(int64_t *shape, int32_t rank, const struct graft_operation *operation) {
     int64_t dim = wrap(operation->dim, rank);
     if (dim < 0 || dim >= rank) {

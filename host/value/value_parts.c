@@ -161,8 +161,8 @@ int graft_value_narrow(const struct graft_value *value, const int64_t *sizes, si
 struct exchanging {
     struct graft_value *result;
     const struct graft_tensor_view *tensor;
-    int64_t widths[4]; /* the steps of the four dimensions and of the dimensions around them, innermost first */
-    int64_t moved[3];  /* the new steps of the first three dimensions */
+    int64_t widths[4]; /* strides of the four inner dimensions, then of the outer ones; innermost first */
+    int64_t moved[3];  /* the new strides of the first three */
     int level;         /* index in `widths` of the windows to which the piece is aligned */
 };
 

@@ -17,7 +17,7 @@ struct experts {
     int32_t is_whole; /* 1: nothing is divided */
     int32_t by_width; /* 1: super has a part of each expert */
     struct run run;   /* otherwise: this rank's experts */
-    int64_t first;    /* number of super's first expert: run.begin, or 0 if super has all */
+    int64_t first;    /* index of the first expert that super holds: run.begin, or 0 if super holds all */
 };
 
 /* The tensors that experts may have, stacked or in a list, and the dimension along which each is cut if experts are

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a family file says about a model: an expression for each choice of a table (decoder/choices.h). Classes read the
+/* What a family file says about a model: an expression for each choice that decoder/choices.h lists. Classes read the
  * values of choices from it, checked against the table, so all of them share one reader of configs. */
 #ifndef GRAFT_ARCH_DATA_DESCRIPTION_H
 #define GRAFT_ARCH_DATA_DESCRIPTION_H
@@ -34,7 +34,8 @@ struct graft_choice_info {
     const char *says;     /* its meaning on one line, for docs and editors */
 };
 
-/* The choices of one kind of model, by number. */
+/* The table of choices that families of one kind (decoders, encoders, towers) can make, indexed by the number of a
+ * choice. */
 struct graft_choices {
     const struct graft_choice_info *infos; /* [count] */
     int32_t count;

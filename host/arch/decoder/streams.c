@@ -80,7 +80,7 @@ void graft_streams_end(const struct graft_streams *self, const struct graft_pass
     }
 }
 
-/* --- A layer's part --- */
+/* --- Within one layer --- */
 
 void graft_stream_update_outline(struct graft_outline *of, struct graft_stream_update *self) {
     const int64_t count = graft_read_int(&of->reader, D_STREAMS_COUNT), width = graft_outline_hidden_size(of);

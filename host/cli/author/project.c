@@ -23,7 +23,7 @@ static const struct author_word words_of_cpp[] = {{"ending", "cc"},          {"C
                                                   {"cmake_standard", "17"},  {NULL, NULL}};
 static const struct author_word words_of_rust[] = {{"ending", "rs"}, {NULL, NULL}};
 
-/* A file of a project: its name (NULL: the plugin's id and the language's ending) and its template. */
+/* A file of a project: its name (NULL: the plugin's id with the extension of the language) and its template. */
 struct file {
     const char *name;
     const char *template_name; /* NULL: the source */

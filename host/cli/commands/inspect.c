@@ -187,7 +187,7 @@ static int with_class(const struct graft_options *options, const struct graft_li
     return status;
 }
 
-/* Prints the source of a plugin for the class, behind what its header declares. */
+/* Prints the declarations of the class's header, followed by the source of a plugin for the class. */
 static int print_source(const struct graft_options *options, struct graft_library *library, const char *tiny,
                         struct graft_error *error) {
     struct author_subject subject;

@@ -11,7 +11,7 @@
 
 int graft_lock_hash_plan(const struct graft_model *model, char digits[GRAFT_SHA256_DIGITS + 1],
                          struct graft_error *error) {
-    /* The members of a plan that are hashed. Paths of files, and sums over parameters, are left out. */
+    /* The members of a plan that are hashed. Paths of files, and totals over all parameters, are left out. */
     static const char *const keys[] = {"model_type",
                                        "model_type_by",
                                        "architecture",

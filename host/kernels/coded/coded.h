@@ -78,7 +78,7 @@ struct graft_coded_loops {
     int64_t abreast;
 };
 
-/* [any] The loops of a kind of codes for this processor. */
+/* [any] The loops for one kind of codes on this processor. */
 const struct graft_coded_loops *graft_coded_loops_of(int32_t kind, int32_t bits);
 
 /* [any] Those of unsigned codes of 4 bits that lie abreast. */

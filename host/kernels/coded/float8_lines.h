@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Few tokens times rows of float8, as f32 products, for AVX2: `prepared` of coded.h. A line of codes is converted to
- * f16 within its register; inputs are arranged in the order that this gives, and multiplied by 256, because the f16
- * numbers are 256 times too small. Part of loops.h.
+/* Multiplies a small number of tokens by rows of float8, as f32 products, for AVX2: `prepared` of coded.h. A line of
+ * codes is converted to f16 within its register; inputs are arranged in the order that this conversion gives, and
+ * multiplied by 256, because the f16 numbers are 256 times too small. Part of loops.h.
  *
  * Each row has a vector of sums for each token, over groups and the inputs in each, in order. Results do not depend on
  * the number of tokens, threads or rows. */

@@ -33,7 +33,7 @@ enum {
     GRAFT_MANY_LINE = 64
 };
 
-/* Compile-time constants for which loops are compiled. */
+/* Compile-time constants that the loops are specialized for. */
 struct graft_many_shape {
     int32_t bits;      /* of a code: 4 or 8 */
     int32_t is_signed; /* whether codes are signed */
@@ -308,8 +308,8 @@ GRAFT_VECTOR_INLINE void graft_many_store(graft_vector_floats numbers, int64_t l
     }
 }
 
-/* [any] Computes y of n_tokens tokens and the vectors of a panel that are multiplied together, of which `lanes` lanes
- * exist. With `adds` it is added to y. */
+/* [any] Computes y for n_tokens tokens and one group of a panel's vectors, of which only `lanes` lanes are valid. With
+ * `adds` the products are added to y. */
 GRAFT_VECTOR_INLINE void graft_many_tile(const struct graft_many_panel *panel, const struct graft_many_inputs *inputs,
                                          const int is_bytes, const int stored, const int n_tokens, int64_t across,
                                          int64_t lanes, int adds, float *y, int64_t y_stride) {

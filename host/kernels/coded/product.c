@@ -27,7 +27,7 @@ struct run {
     char *inputs;                           /* [tokens, size] prepared inputs */
     int64_t size;                           /* bytes of a token's inputs */
     const float *bias;                      /* [n]; NULL: no bias */
-    int64_t item;                           /* index of its first item in the common loop */
+    int64_t item;                           /* index of its first item in the parallel loop over all products */
     int64_t unit;                           /* rows of an item */
     struct pair *pair;                      /* what it was joined of; NULL: it is a run as it was cut */
 };

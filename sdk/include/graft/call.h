@@ -74,8 +74,8 @@ GRAFT_INLINE int graft_call_is_small_batch(const struct graft_call *call, int64_
     return tokens <= GRAFT_SMALL_BATCH && call->among <= GRAFT_SMALL_BATCH;
 }
 
-/* [forward] The call for products with some of `tokens` rows: `call` itself if it has `among`, else `space`, filled in.
- */
+/* [forward] Returns a call for products with only some of `tokens` rows: `call` itself if its `among` is set, otherwise
+ * `space`, filled in as a copy of `call` with `among` set. */
 GRAFT_INLINE const struct graft_call *graft_call_among(const struct graft_call *call, int64_t tokens,
                                                        struct graft_call *space) {
     if (call->among > 0) {

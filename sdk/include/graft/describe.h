@@ -64,8 +64,8 @@ GRAFT_INLINE int graft_describe_parameter(const struct graft_sink *sink, const c
     return sink->parameter(sink->data, &info, error);
 }
 
-/* Declares a parameter of one type (GRAFT_DTYPE_I8) that needs a single block: the output of a custom operation, or a
- * tensor of a file in the runtime layout. */
+/* Declares a parameter that has one dtype, such as GRAFT_DTYPE_I8, and needs a single block: the output of a custom
+ * operation, or a tensor of a file in the runtime layout. */
 GRAFT_INLINE int graft_describe_typed(const struct graft_sink *sink, const char *name, int32_t rank,
                                       const int64_t *shape, graft_dtype dtype, struct graft_error *error) {
     struct graft_parameter_info info;

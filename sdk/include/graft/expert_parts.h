@@ -66,7 +66,7 @@ extern const struct graft_conversion graft_parts_expert_renamings[GRAFT_PARTS_EX
  * `gate_up_proj` [experts, 2 * intermediate_size, ..] and `down_proj` [experts, hidden_size, ..], and with biases
  * `gate_up_proj_bias` and `down_proj_bias` unchanged. Everything else is inherited from the class it replaces. */
 
-/* A stack of codes. */
+/* The codes of all experts' weights, stacked. */
 struct graft_parts_stack {
     const char *path;          /* path of the module, for errors */
     const char *columns_field; /* name of the config field with the number of columns: "hidden_size" */

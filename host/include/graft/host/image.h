@@ -106,8 +106,7 @@ int graft_model_place_images(const struct graft_model *model, const struct graft
 /* Prepares videos as the model directory's video_preprocessor_config.json says, or preprocessor_config.json if there is
  * none. Immutable: several threads may use it. */
 
-/* [any] Opens the processor of a model that takes videos, which the processor does not need afterwards. The caller
- * frees it. */
+/* [any] Opens the video processor of a model. The model may be freed before the processor, which the caller frees. */
 int graft_video_processor_open(const struct graft_model *model, struct graft_video_processor **processor,
                                struct graft_error *error);
 

@@ -72,7 +72,7 @@ struct graft_compared {
 int graft_model_compare(struct graft_model *model, struct graft_model *original, int32_t n_sequences,
                         struct graft_comparison **comparison, struct graft_error *error);
 
-/* [load] Compared module `i`, in the order of modules, with its current numbers; NULL after the last. Owned by the
+/* [load] The i-th of the compared modules, with its current numbers; NULL after the last. Owned by the
  * comparison and valid until that is freed. */
 const struct graft_compared *graft_comparison_at(const struct graft_comparison *comparison, size_t i);
 
@@ -259,8 +259,8 @@ struct graft_watch_options {
 #define GRAFT_WATCH_OPTIONS_SIZE_1_0 GRAFT_END_OF(struct graft_watch_options, trace)
 
 /* [load] Starts watching a loaded model, which outlives the watch and can be in only one watch, profile or comparison
- * at a time. Results do not change, but modules that could run as one run one after another. `options` is copied,
- * except for its strings, which must stay valid until the end. */
+ * at a time. Results do not change, but modules that would otherwise run fused run one after another. `options` is
+ * copied, except for its strings, which must stay valid until the end. */
 int graft_model_watch(struct graft_model *model, const struct graft_watch_options *options, struct graft_watch **watch,
                       struct graft_error *error);
 

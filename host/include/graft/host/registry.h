@@ -222,9 +222,10 @@ int graft_library_unregister_conversions(struct graft_library *library, const ch
 /* Removes all lists. */
 int graft_library_clear_conversions(struct graft_library *library, struct graft_error *error);
 
-/* A copy of the list under a name, as given, or of the conversions that classes own under it, as transforms:
- * registering those changes nothing. Fusions registered for a model type add to what its classes own. `*transforms` is
- * NULL if there is neither. The caller frees it with graft_transforms_free; custom operations in it are borrowed. */
+/* Copies the transforms that were registered under a name. If there are none, it copies the conversions that classes
+ * themselves have for that name, with fusions registered for that model type; registering this copy would change
+ * nothing. `*transforms` is NULL if there is neither. The caller frees it with graft_transforms_free; custom operations
+ * in it are borrowed. */
 int graft_library_conversions(struct graft_library *library, const char *name,
                               struct graft_weight_transform **transforms, size_t *n, struct graft_error *error);
 
@@ -235,7 +236,7 @@ void graft_transforms_free(struct graft_weight_transform *transforms);
  * Writes at most `size` bytes, NUL included, to `text` and returns the length of the full text, as snprintf does. */
 size_t graft_conversion_operations(const struct graft_conversion *conversion, char *text, size_t size);
 
-/* --- One load --- */
+/* --- Registrations for a single load --- */
 
 /*
  * A load patch: classes, filters and conversions for a single load, which do not change the patch mapping. Two models

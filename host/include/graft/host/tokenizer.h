@@ -89,9 +89,9 @@ void graft_tokenizer_free(struct graft_tokenizer *tokenizer);
  * last. */
 const char *graft_tokenizer_note(const struct graft_tokenizer *tokenizer, size_t i);
 
-/* [any] Appends the ids of a text to `ids`. Invalid UTF-8 is read as U+FFFD, one for each maximal part of a sequence.
- * On failure `ids` may contain some of the ids. A regular expression of the file that takes too long on the text is
- * GRAFT_ERROR_MODEL. */
+/* [any] Appends the ids of a text to `ids`. Invalid UTF-8 is read as U+FFFD, one for each maximal subpart of a
+ * sequence. On failure `ids` may contain some of the ids. GRAFT_ERROR_MODEL: one of the tokenizer's regular expressions
+ * takes too long on the text. */
 int graft_tokenizer_encode(const struct graft_tokenizer *tokenizer, const char *text, size_t length,
                            int add_special_tokens, struct graft_ids *ids, struct graft_error *error);
 
