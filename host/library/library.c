@@ -135,8 +135,7 @@ static int load(struct graft_library *library, const char *file, const char *con
         .given = {options->plugin_options, options->n_plugin_options},
         .others = others,
         .n_others = n_others,
-        .families = graft_built_in_families,
-        .families_data = library->built_in,
+        .families = graft_built_in_finder(library->built_in),
         .on_file = options->on_file,
         .on_file_data = options->on_file_data,
     };

@@ -9,18 +9,6 @@
 
 enum { MAX_PLACE = 512, MAX_CONVERSIONS = 4096 };
 
-/* Finds a class of any known family as a base. A derived class has the interface of its base. */
-static const struct graft_class *find_base(const struct graft_family *const *families, const char *name) {
-    for (size_t i = 0; families[i] != NULL; i++) {
-        for (int32_t k = 0; k < families[i]->n_classes; k++) {
-            if (strcmp(graft_family_class(families[i], k)->name, name) == 0) {
-                return graft_family_class(families[i], k);
-            }
-        }
-    }
-    return NULL;
-}
-
 static struct graft_class *find_generated(const struct graft_family_file *file, const char *name) {
     for (int32_t i = 0; i < file->family.n_classes && i < file->n_generated; i++) {
         struct graft_class *cls = (struct graft_class *)(uintptr_t)graft_family_class(&file->family, i);
@@ -31,12 +19,15 @@ static struct graft_class *find_generated(const struct graft_family_file *file, 
     return NULL;
 }
 
+/* Derives a class from one of a known family, whose interface it has. */
 static int set_base(struct graft_class *cls, const struct json_place *place, const char *name,
-                    const struct graft_family *const *families, struct graft_error *error) {
-    const struct graft_class *base = find_base(families, name);
-    if (base == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, place->file, "%s: no family has a class \"%.100s\"",
-                               place->field, name);
+                    const struct graft_family_finder *finder, struct graft_error *error) {
+    const struct graft_class *base = NULL;
+    int status = finder->find_class(finder->data, name, &base, error);
+    if (status != GRAFT_OK || base == NULL) {
+        return status != GRAFT_OK ? status
+                                  : graft_error_set(error, GRAFT_ERROR_PLUGIN, place->file,
+                                                    "%s: no family has a class \"%.100s\"", place->field, name);
     }
     cls->base = name;
     cls->interface_id = base->interface_id;
@@ -99,7 +90,7 @@ static int read_conversions(struct graft_family_file *file, const struct json_pl
 
 /* Reads {"base": ..., "conversions": [...]}. */
 static int read_class(struct graft_family_file *file, const struct json_place *place, const graft_json *value,
-                      const struct graft_family *const *families, struct graft_class *cls, struct graft_error *error) {
+                      const struct graft_family_finder *finder, struct graft_class *cls, struct graft_error *error) {
     static const char *const members[] = {"base", "conversions", NULL};
     const char *base = NULL;
     int status = graft_json_place_only(place, value, members, error);
@@ -110,7 +101,7 @@ static int read_class(struct graft_family_file *file, const struct json_place *p
         status = graft_json_place_wrong(place, "base", "a class name", graft_json_get(value, "base"), error);
     }
     if (status == GRAFT_OK) {
-        status = set_base(cls, place, base, families, error);
+        status = set_base(cls, place, base, finder, error);
     }
     const graft_json *conversions = graft_json_get(value, "conversions");
     if (status != GRAFT_OK || conversions == NULL) {
@@ -134,7 +125,7 @@ static int add_conversions(struct graft_family_file *file, const struct json_pla
 }
 
 int graft_family_read_classes(struct graft_family_file *file, const char *path,
-                              const struct graft_family *const *families, struct graft_error *error) {
+                              const struct graft_family_finder *finder, struct graft_error *error) {
     const struct graft_place top = {.file = path, .index = -1};
     const struct graft_place checked = {.parent = &top, .field = "classes", .index = -1};
     const graft_json *object, *value;
@@ -168,8 +159,8 @@ int graft_family_read_classes(struct graft_family_file *file, const char *path,
         status = graft_check_class_name(&checked, key, key, error);
         if (status == GRAFT_OK) {
             status = graft_json_type(value) == GRAFT_JSON_STRING
-                         ? set_base(cls, &place, graft_json_string(value, NULL), families, error)
-                         : read_class(file, &place, value, families, cls, error);
+                         ? set_base(cls, &place, graft_json_string(value, NULL), finder, error)
+                         : read_class(file, &place, value, finder, cls, error);
         }
     }
     return status;

@@ -16,12 +16,12 @@ int graft_family_read_encoder(struct graft_family_file *file, const char *path, 
                               struct graft_error *error);
 
 /* Makes file->vision from "vision", in the same way; "like" in it names another family for the tower alone. */
-int graft_family_read_vision(struct graft_family_file *file, const char *path,
-                             const struct graft_family *const *families, struct graft_error *error);
+int graft_family_read_vision(struct graft_family_file *file, const char *path, const struct graft_family_finder *finder,
+                             struct graft_error *error);
 
 /* Finds the family of a model type that the member `key` names. An unknown one is an error that lists those known. */
 int graft_family_find_like(const char *path, const char *key, const char *like,
-                           const struct graft_family *const *families, const struct graft_family **found,
+                           const struct graft_family_finder *finder, const struct graft_family **found,
                            struct graft_error *error);
 
 /* The description of a family's decoder; NULL if it has none. */

@@ -27,22 +27,20 @@ static char *id_of(const char *path) {
 }
 
 int graft_family_find_like(const char *path, const char *key, const char *like,
-                           const struct graft_family *const *families, const struct graft_family **found,
+                           const struct graft_family_finder *finder, const struct graft_family **found,
                            struct graft_error *error) {
     struct graft_text known = {0};
-    *found = NULL;
-    for (size_t i = 0; families[i] != NULL && *found == NULL; i++) {
-        *found = strcmp(families[i]->model_type, like) == 0 ? families[i] : NULL;
-        graft_text_printf(&known, "%s%s", i > 0 ? ", " : "", families[i]->model_type);
+    int status = finder->find_family(finder->data, like, found, error);
+    if (status != GRAFT_OK || *found != NULL) {
+        return status;
     }
-    int status = GRAFT_OK;
-    if (*found == NULL) {
-        status = known.failed ? graft_fail_memory(error, path)
-                              : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
-                                                "%s: model type \"%.100s\" is not known; known are %s", key, like,
-                                                known.bytes != NULL ? known.bytes : "none");
-        graft_error_hint(error, "a family of a plugin is known where the plugin is loaded, too");
-    }
+    finder->name_all(finder->data, &known);
+    const int length = known.length > 2 ? (int)known.length - 2 : 0; /* without the last comma */
+    status = known.failed ? graft_fail_memory(error, path)
+                          : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
+                                            "%s: model type \"%.100s\" is not known; known are %.*s", key, like,
+                                            length > 0 ? length : 4, length > 0 ? known.bytes : "none");
+    graft_error_hint(error, "a family of a plugin is known where the plugin is loaded, too");
     graft_text_free(&known);
     return status;
 }
@@ -73,7 +71,7 @@ static int complete_texts(struct graft_family_file *file, const struct json_plac
 
 /* Reads the string members. */
 static int read_texts(struct graft_family_file *file, const struct json_place *top,
-                      const struct graft_family *const *families, struct graft_error *error) {
+                      const struct graft_family_finder *finder, struct graft_error *error) {
     const char *like = NULL;
     const struct {
         const char *key;
@@ -102,7 +100,7 @@ static int read_texts(struct graft_family_file *file, const struct json_place *t
         status = graft_check_path(&place, "base_model_prefix", file->family.base_model_prefix, error);
     }
     if (status == GRAFT_OK && like != NULL) {
-        status = graft_family_find_like(top->file, "like", like, families, &file->like, error);
+        status = graft_family_find_like(top->file, "like", like, finder, &file->like, error);
     } else if (status == GRAFT_OK && graft_json_get(file->document, "decoder") == NULL) {
         status = graft_error_set(error, GRAFT_ERROR_PLUGIN, top->file,
                                  "like: missing; a family is like another, or has a \"decoder\"");
@@ -110,7 +108,7 @@ static int read_texts(struct graft_family_file *file, const struct json_place *t
     return status == GRAFT_OK ? complete_texts(file, top, error) : status;
 }
 
-static int read_all(struct graft_family_file *file, const char *path, const struct graft_family *const *families,
+static int read_all(struct graft_family_file *file, const char *path, const struct graft_family_finder *finder,
                     struct graft_error *error) {
     static const char *const members[] = {
         "$schema",   "model_type",        "like",     "prefix",          "section",        "decoder",       "vision",
@@ -120,19 +118,19 @@ static int read_all(struct graft_family_file *file, const char *path, const stru
     const struct json_place top = {path, ""};
     int status = graft_json_place_only(&top, file->document, members, error);
     if (status == GRAFT_OK) {
-        status = read_texts(file, &top, families, error);
+        status = read_texts(file, &top, finder, error);
     }
     if (status == GRAFT_OK) {
         status = graft_family_read_decoder(file, path, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_family_read_vision(file, path, families, error);
+        status = graft_family_read_vision(file, path, finder, error);
     }
     if (status == GRAFT_OK) {
         status = graft_family_generate(file, path, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_family_read_classes(file, path, families, error);
+        status = graft_family_read_classes(file, path, finder, error);
     }
     if (status == GRAFT_OK) {
         status = graft_family_read_architectures(file, path, error);
@@ -169,14 +167,14 @@ static struct graft_family_file *create(graft_json *document_take, const char *p
     return file;
 }
 
-int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family *const *families,
+int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family_finder *finder,
                            struct graft_family_file **file, struct graft_error *error) {
     struct graft_error cause = graft_error_none();
     struct graft_family_file *made = create(document_take, path);
     if (made == NULL) {
         return graft_fail_memory(error, path);
     }
-    int status = read_all(made, path, families, &cause);
+    int status = read_all(made, path, finder, &cause);
     if (status == GRAFT_OK) {
         *file = made;
         return GRAFT_OK;
@@ -190,13 +188,13 @@ int graft_family_file_take(graft_json *document_take, const char *path, const st
     return status;
 }
 
-int graft_family_file_read(const char *path, const struct graft_family *const *families,
-                           struct graft_family_file **file, struct graft_error *error) {
+int graft_family_file_read(const char *path, const struct graft_family_finder *finder, struct graft_family_file **file,
+                           struct graft_error *error) {
     struct graft_error cause = graft_error_none();
     graft_json *document = NULL;
     int status = graft_json_read_strict(path, MAX_FILE_BYTES, &document, &cause);
     if (status == GRAFT_OK) {
-        return graft_family_file_take(document, path, families, file, error);
+        return graft_family_file_take(document, path, finder, file, error);
     }
     return status == GRAFT_ERROR_INTERNAL ? graft_fail_memory(error, path)
                                           : graft_error_set(error, GRAFT_ERROR_PLUGIN, path, "%s", cause.message);

@@ -10,19 +10,29 @@
 #include "graft/family.h"
 #include "graft/plugin.h"
 
+struct graft_text;
+
+/* Finds the families that a family file may be like, and the classes from which it may derive others, by name: only
+ * what a file asks for has to be read. What is found has to outlive the file. `*found` is NULL if there is none. */
+struct graft_family_finder {
+    void *data;
+    int (*find_family)(void *data, const char *model_type, const struct graft_family **found,
+                       struct graft_error *error);
+    int (*find_class)(void *data, const char *name, const struct graft_class **found, struct graft_error *error);
+    void (*name_all)(void *data, struct graft_text *names); /* adds all model types, each followed by ", " */
+};
+
 struct graft_family_file;
 
 /* Whether a file's name is that of a family file. */
 int graft_family_file_is(const char *path);
 
-/* Reads and checks a family file. `families`, NULL-terminated, are the families that it may be like, and from whose
- * classes it may derive others; they have to outlive the result. Errors are GRAFT_ERROR_PLUGIN and name file and
- * field. */
-int graft_family_file_read(const char *path, const struct graft_family *const *families,
-                           struct graft_family_file **file, struct graft_error *error);
+/* Reads and checks a family file. Errors are GRAFT_ERROR_PLUGIN and name file and field. */
+int graft_family_file_read(const char *path, const struct graft_family_finder *finder, struct graft_family_file **file,
+                           struct graft_error *error);
 
 /* Checks a parsed document like graft_family_file_read. The document is consumed, also on failure. */
-int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family *const *families,
+int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family_finder *finder,
                            struct graft_family_file **file, struct graft_error *error);
 
 /* The descriptor, which lives as long as the file. */

@@ -26,7 +26,7 @@ struct graft_family_file {
 /* Reads "classes": derived classes, with conversions of their own or of their base, and conversions for generated
  * classes. The generated classes come first in the list. */
 int graft_family_read_classes(struct graft_family_file *file, const char *path,
-                              const struct graft_family *const *families, struct graft_error *error);
+                              const struct graft_family_finder *finder, struct graft_error *error);
 
 /* Reads "architectures"; by default those of the description or, without a description, those of the family that this
  * one is like. */

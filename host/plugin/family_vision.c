@@ -19,14 +19,14 @@ static const struct graft_description *description_of(const struct graft_family 
 /* Finds the family whose tower this one's is like: the one that the member "like" of "vision" names, or else the one
  * that the whole file is like. */
 static int find_tower(struct graft_family_file *file, const struct json_place *vision,
-                      const struct graft_family *const *families, struct graft_error *error) {
+                      const struct graft_family_finder *finder, struct graft_error *error) {
     const char *like = NULL;
     int status = graft_json_place_string(vision, graft_json_get(file->document, "vision"), "like", &like, error);
     file->tower = file->like;
     if (status != GRAFT_OK || like == NULL) {
         return status;
     }
-    status = graft_family_find_like(vision->file, "vision.like", like, families, &file->tower, error);
+    status = graft_family_find_like(vision->file, "vision.like", like, finder, &file->tower, error);
     return status != GRAFT_OK || description_of(file->tower) != NULL
                ? status
                : graft_error_set(error, GRAFT_ERROR_PLUGIN, vision->file, "vision.like: %s has no tower", like);
@@ -41,8 +41,8 @@ static int start(struct graft_family_file *file, const char *prefix, struct graf
     return file->vision != NULL ? graft_vision_name_classes(file->vision, prefix, error) : GRAFT_ERROR_INTERNAL;
 }
 
-int graft_family_read_vision(struct graft_family_file *file, const char *path,
-                             const struct graft_family *const *families, struct graft_error *error) {
+int graft_family_read_vision(struct graft_family_file *file, const char *path, const struct graft_family_finder *finder,
+                             struct graft_error *error) {
     static const char *const others[] = {"like", "prefix", "defaults", NULL};
     const struct json_place top = {path, ""}, inner = {path, "vision"};
     const struct graft_place place = {.file = path, .index = -1};
@@ -67,7 +67,7 @@ int graft_family_read_vision(struct graft_family_file *file, const char *path,
         status = graft_check_class_name(&place, "vision.prefix", prefix, error);
     }
     if (status == GRAFT_OK) {
-        status = find_tower(file, &inner, families, error);
+        status = find_tower(file, &inner, finder, error);
     }
     if (status == GRAFT_OK) {
         status = start(file, prefix, error);

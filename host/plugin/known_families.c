@@ -1,58 +1,90 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin/known_families.h"
 
-#include "base/alloc.h"
-#include "base/fail.h"
+#include <string.h>
 
-static size_t count(const struct graft_plugin_set *set) {
-    size_t n = 0;
-    for (size_t i = 0; i < set->n; i++) {
-        n += (size_t)set->plugins[i].descriptor->n_families;
+#include "base/text.h"
+
+/* Plugin number `i` of the set that is being loaded, then of earlier sets; NULL after the last. */
+static const struct graft_loaded_plugin *plugin_at(const struct graft_known_families *known, size_t i) {
+    const struct graft_plugin_set *set = known->set;
+    for (size_t k = 0; set != NULL; k++) {
+        if (i < set->n) {
+            return &set->plugins[i];
+        }
+        i -= set->n;
+        set = k < known->options->n_others ? known->options->others[k] : NULL;
     }
-    return n;
+    return NULL;
 }
 
-static void add_set(struct graft_known_families *known, const struct graft_plugin_set *set) {
-    for (size_t i = 0; i < set->n; i++) {
-        for (int32_t k = 0; k < set->plugins[i].descriptor->n_families; k++) {
-            known->uses[known->n] = set->plugins[i].use;
-            known->families[known->n++] = graft_plugin_family(set->plugins[i].descriptor, k);
+static int find_family(void *data, const char *model_type, const struct graft_family **found,
+                       struct graft_error *error) {
+    const struct graft_known_families *known = data;
+    const struct graft_family_finder *host = &known->options->families;
+    const struct graft_loaded_plugin *plugin;
+    *found = NULL;
+    int status = host->find_family != NULL ? host->find_family(host->data, model_type, found, error) : GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && *found == NULL && (plugin = plugin_at(known, i)) != NULL; i++) {
+        for (int32_t k = 0; k < plugin->descriptor->n_families && *found == NULL; k++) {
+            const struct graft_family *family = graft_plugin_family(plugin->descriptor, k);
+            *found = strcmp(family->model_type, model_type) == 0 ? family : NULL;
+        }
+    }
+    return status;
+}
+
+static const struct graft_class *find_in(const struct graft_plugin *plugin, const char *name) {
+    for (int32_t i = 0; i < plugin->n_families; i++) {
+        const struct graft_family *family = graft_plugin_family(plugin, i);
+        for (int32_t k = 0; k < family->n_classes; k++) {
+            if (strcmp(graft_family_class(family, k)->name, name) == 0) {
+                return graft_family_class(family, k);
+            }
+        }
+    }
+    return NULL;
+}
+
+static int find_class(void *data, const char *name, const struct graft_class **found, struct graft_error *error) {
+    const struct graft_known_families *known = data;
+    const struct graft_family_finder *host = &known->options->families;
+    const struct graft_loaded_plugin *plugin;
+    *found = NULL;
+    int status = host->find_class != NULL ? host->find_class(host->data, name, found, error) : GRAFT_OK;
+    for (size_t i = 0; status == GRAFT_OK && *found == NULL && (plugin = plugin_at(known, i)) != NULL; i++) {
+        *found = find_in(plugin->descriptor, name);
+    }
+    return status;
+}
+
+static void name_all(void *data, struct graft_text *names) {
+    const struct graft_known_families *known = data;
+    const struct graft_family_finder *host = &known->options->families;
+    const struct graft_loaded_plugin *plugin;
+    if (host->name_all != NULL) {
+        host->name_all(host->data, names);
+    }
+    for (size_t i = 0; (plugin = plugin_at(known, i)) != NULL; i++) {
+        for (int32_t k = 0; k < plugin->descriptor->n_families; k++) {
+            graft_text_printf(names, "%s, ", graft_plugin_family(plugin->descriptor, k)->model_type);
         }
     }
 }
 
-int graft_known_families_collect(const struct graft_plugin_options *options, const struct graft_plugin_set *set,
-                                 struct graft_known_families *known, struct graft_error *error) {
-    static const struct graft_family *const none[] = {NULL};
-    const struct graft_family *const *families = none;
-    size_t n = count(set);
-    int status = options->families != NULL ? options->families(options->families_data, &families, error) : GRAFT_OK;
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    for (size_t i = 0; families[i] != NULL; i++) {
-        n++;
-    }
-    for (size_t i = 0; i < options->n_others; i++) {
-        n += count(options->others[i]);
-    }
-    known->families = graft_alloc(n + 1, sizeof *known->families);
-    known->uses = graft_alloc(n + 1, sizeof *known->uses);
-    if (known->families == NULL || known->uses == NULL) {
-        return graft_fail_memory(error, NULL);
-    }
-    while (families[known->n] != NULL) {
-        known->families[known->n] = families[known->n];
-        known->n++;
-    }
-    add_set(known, set);
-    for (size_t i = 0; i < options->n_others; i++) {
-        add_set(known, options->others[i]);
-    }
-    return GRAFT_OK;
+struct graft_family_finder graft_known_families_finder(struct graft_known_families *known) {
+    return (struct graft_family_finder){known, find_family, find_class, name_all};
 }
 
-void graft_known_families_finish(struct graft_known_families *known) {
-    graft_free(known->families);
-    graft_free(known->uses);
+struct graft_plugin_ref *graft_known_families_use(const struct graft_known_families *known,
+                                                  const struct graft_family *family) {
+    const struct graft_loaded_plugin *plugin;
+    for (size_t i = 0; (plugin = plugin_at(known, i)) != NULL; i++) {
+        for (int32_t k = 0; k < plugin->descriptor->n_families; k++) {
+            if (graft_plugin_family(plugin->descriptor, k) == family) {
+                return plugin->use;
+            }
+        }
+    }
+    return NULL;
 }

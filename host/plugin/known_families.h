@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects the model families that a family file may be like. */
+/* Finds the model families that a family file may be like: those of the host, those of the plugins in the set that is
+ * being loaded, and those of sets loaded before. */
 #ifndef GRAFT_PLUGIN_KNOWN_FAMILIES_H
 #define GRAFT_PLUGIN_KNOWN_FAMILIES_H
 
 #include "plugin/plugin.h"
 
-/* Starts as {0}. */
 struct graft_known_families {
-    const struct graft_family **families; /* [n + 1], NULL-terminated */
-    struct graft_plugin_ref **uses;       /* [n]: the plugin that brings each family; NULL: the host */
-    size_t n;
+    const struct graft_plugin_options *options;
+    const struct graft_plugin_set *set;
 };
 
-/* Collects the host's families, then those of plugins in the set, then those of earlier sets. The caller finishes
- * `known`, also on failure. */
-int graft_known_families_collect(const struct graft_plugin_options *options, const struct graft_plugin_set *set,
-                                 struct graft_known_families *known, struct graft_error *error);
-void graft_known_families_finish(struct graft_known_families *known);
+/* Looks in `known`, which has to outlive the finder. */
+struct graft_family_finder graft_known_families_finder(struct graft_known_families *known);
+
+/* The plugin that brings a family which was found; NULL: the host. */
+struct graft_plugin_ref *graft_known_families_use(const struct graft_known_families *known,
+                                                  const struct graft_family *family);
 
 #endif

@@ -148,17 +148,14 @@ static int add_plugin(struct loading *loading, const char *file, int rank, struc
 /* Opens a family file, which may be like a family of the host or of a plugin loaded before. */
 static int open_family(struct loading *loading, const char *file, struct graft_plugin_ref **use,
                        struct graft_error *error) {
-    struct graft_known_families known = {0};
-    int status = graft_known_families_collect(loading->options, loading->set, &known, error);
-    if (status == GRAFT_OK) {
-        status = graft_plugin_ref_open_family(file, known.families, use, error);
+    struct graft_known_families known = {loading->options, loading->set};
+    const struct graft_family_finder finder = graft_known_families_finder(&known);
+    int status = graft_plugin_ref_open_family(file, &finder, use, error);
+    struct graft_plugin_ref *like =
+        status == GRAFT_OK ? graft_known_families_use(&known, graft_plugin_ref_like(*use)) : NULL;
+    if (like != NULL) {
+        graft_plugin_ref_hold(*use, like);
     }
-    for (size_t i = 0; status == GRAFT_OK && i < known.n; i++) {
-        if (known.families[i] == graft_plugin_ref_like(*use) && known.uses[i] != NULL) {
-            graft_plugin_ref_hold(*use, known.uses[i]);
-        }
-    }
-    graft_known_families_finish(&known);
     return status;
 }
 

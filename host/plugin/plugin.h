@@ -17,6 +17,7 @@
 #include "graft/family.h"
 #include "graft/host/library.h"
 #include "graft/plugin.h"
+#include "plugin/family_file.h"
 #include "plugin/left_out.h"
 #include "plugin/options.h"
 
@@ -54,11 +55,8 @@ struct graft_plugin_options {
     /* [n_others] Sets loaded before: their plugins may offer extensions, and ids of those from files are in use. */
     const struct graft_plugin_set *const *others;
     size_t n_others;
-    /* Returns the host's families, NULL-terminated, for family files that are like one of them. Called only if there is
-     * a family file; NULL: the host has none. */
-    int (*families)(void *data, const struct graft_family *const **found, struct graft_error *error);
-    void *families_data;
-    graft_plugin_file_function on_file; /* or NULL */
+    struct graft_family_finder families; /* the host's, for family files; with functions that are NULL there are none */
+    graft_plugin_file_function on_file;  /* or NULL */
     void *on_file_data;
 };
 

@@ -186,14 +186,14 @@ int graft_plugin_ref_take(const struct graft_plugin *descriptor, struct graft_pl
     return GRAFT_OK;
 }
 
-int graft_plugin_ref_open_family(const char *file, const struct graft_family *const *families,
+int graft_plugin_ref_open_family(const char *file, const struct graft_family_finder *finder,
                                  struct graft_plugin_ref **use, struct graft_error *error) {
     struct graft_plugin_ref *made = graft_alloc(1, sizeof *made);
     *use = NULL;
     if (made == NULL) {
         return graft_fail_memory(error, file);
     }
-    int status = graft_family_file_read(file, families, &made->family, error);
+    int status = graft_family_file_read(file, finder, &made->family, error);
     if (status == GRAFT_OK) {
         made->descriptor = graft_family_file_plugin(made->family);
         status = graft_plugin_validate_identity(file, made->descriptor, error);

@@ -10,6 +10,7 @@
 #include "graft/error.h"
 #include "graft/family.h"
 #include "graft/plugin.h"
+#include "plugin/family_file.h"
 #include "plugin/options.h"
 
 struct graft_plugin_ref;
@@ -22,9 +23,9 @@ struct graft_plugin_ref;
  */
 int graft_plugin_ref_open(const char *file, struct graft_plugin_ref **use, struct graft_error *error);
 
-/* Like graft_plugin_ref_open, for a family file, which may be like one of `families` (family_file.h). Each call reads
- * the file again. */
-int graft_plugin_ref_open_family(const char *file, const struct graft_family *const *families,
+/* Like graft_plugin_ref_open, for a family file, which may be like a family that `finder` finds (family_file.h). Each
+ * call reads the file again. */
+int graft_plugin_ref_open_family(const char *file, const struct graft_family_finder *finder,
                                  struct graft_plugin_ref **use, struct graft_error *error);
 
 /* The family that a family file is like; NULL for any other plugin. */

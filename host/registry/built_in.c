@@ -29,8 +29,6 @@ struct graft_built_in {
     pthread_mutex_t lock;
     struct entry *entries; /* [n], in the order of the texts */
     size_t n;
-    /* [n + 1], NULL-terminated: the families read so far, in the order of the files */
-    const struct graft_family **families;
     struct known_class *first_in[BUCKETS];
     char *missed[BUCKETS]; /* for each bucket, the last name asked for that no file has; or NULL */
 };
@@ -51,7 +49,6 @@ static void destroy(struct graft_built_in *built_in) {
         graft_free(built_in->missed[i]);
     }
     graft_free(built_in->entries);
-    graft_free((void *)built_in->families);
     (void)pthread_mutex_destroy(&built_in->lock);
     graft_free(built_in);
 }
@@ -66,8 +63,7 @@ static int create(struct graft_built_in **built_in, struct graft_error *error) {
         made->n++;
     }
     made->entries = graft_alloc(made->n, sizeof *made->entries);
-    made->families = graft_alloc(made->n + 1, sizeof *made->families);
-    if (made->entries == NULL || made->families == NULL) {
+    if (made->entries == NULL) {
         destroy(made);
         return graft_fail_memory(error, "library");
     }
@@ -96,7 +92,6 @@ void graft_built_in_release(struct graft_built_in *built_in) {
 static void enter(struct graft_built_in *built_in, struct entry *entry, struct graft_family_file *file,
                   struct known_class *classes) {
     const struct graft_family *family = graft_family_file_plugin(file)->families;
-    size_t n = 0;
     *entry = (struct entry){.file = file, .known = {.family = family}, .classes = classes};
     for (int32_t i = 0; i < family->n_classes; i++) {
         const struct graft_class *cls = graft_family_class(family, i);
@@ -105,10 +100,45 @@ static void enter(struct graft_built_in *built_in, struct entry *entry, struct g
             (struct known_class){.known = {.cls = cls, .name_hash = hash}, .next = built_in->first_in[hash % BUCKETS]};
         built_in->first_in[hash % BUCKETS] = &classes[i];
     }
-    for (size_t i = 0; i < built_in->n; i++) {
-        if (built_in->entries[i].file != NULL) {
-            built_in->families[n++] = built_in->entries[i].known.family;
+}
+
+static const struct graft_known_class *find_read(const struct graft_built_in *built_in, const char *name,
+                                                 uint64_t hash) {
+    for (const struct known_class *at = built_in->first_in[hash % BUCKETS]; at != NULL; at = at->next) {
+        if (at->known.name_hash == hash && strcmp(at->known.cls->name, name) == 0) {
+            return &at->known;
         }
+    }
+    return NULL;
+}
+
+/* The functions of a finder for the files themselves, which are read after those that they need. The caller holds the
+ * lock. */
+
+static int find_read_family(void *data, const char *model_type, const struct graft_family **found,
+                            struct graft_error *error) {
+    const struct graft_built_in *built_in = data;
+    (void)error;
+    *found = NULL;
+    for (size_t i = 0; i < built_in->n && *found == NULL; i++) {
+        const int is_it =
+            built_in->entries[i].file != NULL && strcmp(graft_built_in_texts()[i].model_type, model_type) == 0;
+        *found = is_it ? built_in->entries[i].known.family : NULL;
+    }
+    return GRAFT_OK;
+}
+
+static int find_read_class(void *data, const char *name, const struct graft_class **found, struct graft_error *error) {
+    const struct graft_known_class *known = find_read(data, name, graft_text_hash(0, name));
+    (void)error;
+    *found = known != NULL ? known->cls : NULL;
+    return GRAFT_OK;
+}
+
+static void name_all(void *built_in, struct graft_text *names) {
+    const struct graft_built_in *self = built_in;
+    for (size_t i = 0; i < self->n; i++) {
+        graft_text_printf(names, "%s, ", graft_built_in_texts()[i].model_type);
     }
 }
 
@@ -127,7 +157,8 @@ static int read_text(struct graft_built_in *built_in, size_t place, struct graft
     }
     status = graft_json_parse(text->text, text->size, text->name, &document, error);
     if (status == GRAFT_OK) {
-        status = graft_family_file_take(document, text->name, built_in->families, &file, error);
+        const struct graft_family_finder finder = {built_in, find_read_family, find_read_class, name_all};
+        status = graft_family_file_take(document, text->name, &finder, &file, error);
     }
     if (status != GRAFT_OK) {
         return status;
@@ -169,16 +200,6 @@ static int may_make(const struct graft_family_text *text, const char *name) {
         }
     }
     return 0;
-}
-
-static const struct graft_known_class *find_read(const struct graft_built_in *built_in, const char *name,
-                                                 uint64_t hash) {
-    for (const struct known_class *at = built_in->first_in[hash % BUCKETS]; at != NULL; at = at->next) {
-        if (at->known.name_hash == hash && strcmp(at->known.cls->name, name) == 0) {
-            return &at->known;
-        }
-    }
-    return NULL;
 }
 
 /* Reads the files that may have a class, until one does. The caller holds the lock. */
@@ -256,8 +277,24 @@ const struct graft_known_class *graft_built_in_class_at(const struct graft_built
     return NULL;
 }
 
-int graft_built_in_families(void *built_in, const struct graft_family *const **families, struct graft_error *error) {
-    struct graft_built_in *all = built_in;
-    *families = all->families;
-    return graft_built_in_read_all(all, error);
+/* The functions of a finder for family files that are loaded. */
+
+static int find_any_family(void *built_in, const char *model_type, const struct graft_family **found,
+                           struct graft_error *error) {
+    const struct graft_known_family *known = NULL;
+    int status = graft_built_in_find_family(built_in, model_type, &known, error);
+    *found = known != NULL ? known->family : NULL;
+    return status;
+}
+
+static int find_any_class(void *built_in, const char *name, const struct graft_class **found,
+                          struct graft_error *error) {
+    const struct graft_known_class *known = NULL;
+    int status = graft_built_in_find_class(built_in, name, &known, error);
+    *found = known != NULL ? known->cls : NULL;
+    return status;
+}
+
+struct graft_family_finder graft_built_in_finder(struct graft_built_in *built_in) {
+    return (struct graft_family_finder){built_in, find_any_family, find_any_class, name_all};
 }

@@ -5,6 +5,7 @@
 #ifndef GRAFT_REGISTRY_BUILT_IN_H
 #define GRAFT_REGISTRY_BUILT_IN_H
 
+#include "plugin/family_file.h"
 #include "registry/families.h"
 
 struct graft_built_in;
@@ -35,7 +36,7 @@ int graft_built_in_read_all(struct graft_built_in *built_in, struct graft_error 
 const struct graft_known_family *graft_built_in_family_at(const struct graft_built_in *built_in, size_t *i);
 const struct graft_known_class *graft_built_in_class_at(const struct graft_built_in *built_in, size_t *i);
 
-/* Reads all files and sets `*families` to their NULL-terminated list. `built_in` is a struct graft_built_in. */
-int graft_built_in_families(void *built_in, const struct graft_family *const **families, struct graft_error *error);
+/* Finds the families for family files (plugin/family_file.h). */
+struct graft_family_finder graft_built_in_finder(struct graft_built_in *built_in);
 
 #endif

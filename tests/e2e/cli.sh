@@ -155,7 +155,8 @@ has 'plan: as text' 'LlamaAttention' out
 
 # list
 host list --plugins-dir plugins
-check 'list: a line a plugin' "$(basename -s .so plugins/*.so | tr '\n' ' ' | sed 's/ $//')" "$(sed 's/ .*//' out | tr '\n' ' ' | sed 's/ $//')"
+check 'list: a line a plugin' \
+    "$({ basename -s .so plugins/*.so && basename -s .family.json plugins/*.family.json; } | tr '\n' ' ' | sed 's/ $//')" "$(sed 's/ .*//' out | tr '\n' ' ' | sed 's/ $//')"
 host list --classes
 has 'list: classes' 'Qwen2MoeAttention graft.self_attention/1' out
 host list --families

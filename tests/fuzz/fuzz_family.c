@@ -20,16 +20,13 @@ static void use(const struct graft_family_file *file) {
     graft_library_free(library);
 }
 
-/* The host's families, read once. */
-static const struct graft_family *const *families(void) {
+/* Finds the host's families, each of which is read once. */
+static struct graft_family_finder host_families(void) {
     static struct graft_built_in *built_in;
-    struct graft_error error = graft_error_none();
-    const struct graft_family *const *all = NULL;
-    if ((built_in == NULL && graft_built_in_hold(&built_in, &error) != GRAFT_OK) ||
-        graft_built_in_families(built_in, &all, &error) != GRAFT_OK) {
+    if (built_in == NULL && graft_built_in_hold(&built_in, NULL) != GRAFT_OK) {
         abort();
     }
-    return all;
+    return graft_built_in_finder(built_in);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
@@ -39,7 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     if (graft_json_parse((const char *)bytes, size, "fuzz.family.json", &document, &error) != GRAFT_OK) {
         return 0;
     }
-    int status = graft_family_file_take(document, "fuzz.family.json", families(), &file, &error);
+    const struct graft_family_finder finder = host_families();
+    int status = graft_family_file_take(document, "fuzz.family.json", &finder, &file, &error);
     if (status != error.code || (status == GRAFT_OK) != (file != NULL) ||
         (status != GRAFT_OK && error.message[0] == '\0')) {
         abort();

@@ -17,7 +17,7 @@ static void test_each_allocation(void **state) {
     assert_int_equal(graft_built_in_hold(&built_in, &none), GRAFT_OK);
     assert_int_equal(graft_built_in_read_all(built_in, &none), GRAFT_OK);
     const struct graft_plugin_options options = {
-        .allow = ids, .n_allow = 3, .skip_bad = 1, .families = graft_built_in_families, .families_data = built_in};
+        .allow = ids, .n_allow = 3, .skip_bad = 1, .families = graft_built_in_finder(built_in)};
     char folder[PATH_ROOM];
     const char *directory = folder;
     long n = 1;
