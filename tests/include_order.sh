@@ -74,6 +74,7 @@ unexplained() { # unexplained TREE: folders without such a README, and files tha
             echo "$folder: expected a README.md with What it does, Where to start and May include"
             continue
         fi
+        # shellcheck disable=SC2016 # the backquotes are those of Markdown
         grep -oE '`[a-z0-9_/]+\.(c|h|inc)`' "$readme" | tr -d '`' | while read -r file; do
             [ -e "$1/$folder/$file" ] || echo "$folder/README.md names $file, which does not exist"
         done
