@@ -244,7 +244,7 @@ int graft_encode_session_run(struct graft_encode_session *session, const struct 
             .slots = arrays.slots,
         };
         const struct graft_call call = call_here(session);
-        struct graft_error own = graft_error_none(); /* classes always get an error, in which nothing is recorded yet */
+        struct graft_error own = graft_error_none(); /* modules stop once an error is recorded */
         const struct graft_watched before = graft_crash_context_watch();
         status = session->reader->run(session->module, &call, &batch, &arrays, outputs, &own);
         status = graft_crash_context_unwatch(before, graft_fail_with(error, &own, status), error);

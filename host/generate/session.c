@@ -306,7 +306,7 @@ static int run(struct graft_session *session, const struct step *step, const int
         .n_images = (int32_t)step->n_images,
         .image_stride = sizeof *step->images,
     };
-    struct graft_error own = graft_error_none(); /* classes always get an error, in which nothing is recorded yet */
+    struct graft_error own = graft_error_none(); /* modules stop once an error is recorded */
     const struct graft_watched before = graft_crash_context_watch();
     int status = graft_causal_lm_forward(session->model, &call, &args, &own);
     return graft_crash_context_unwatch(before, graft_fail_with(error, &own, status), error);

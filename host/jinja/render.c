@@ -2,6 +2,7 @@
 /* Renders a template with its variables. */
 #include <string.h>
 
+#include "base/fail.h"
 #include "jinja/run.h"
 
 /* Of 224 published templates, all but one render a conversation of 2,001 messages (0.85 MB) within these limits; that
@@ -68,10 +69,7 @@ int graft_jinja_render(const struct graft_jinja_template *parsed, const struct g
     }
     if (status != GRAFT_OK) {
         graft_jinja_builder_free(&text);
-        if (error != NULL && error->code == GRAFT_OK) {
-            *error = own;
-        }
     }
     graft_jinja_arena_finish(&run.arena);
-    return status;
+    return graft_fail_with(error, &own, status);
 }

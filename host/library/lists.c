@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "names/legacy.h"
+#include "plugin/family_file.h"
 #include "registry/conversions.h"
 #include "registry/families.h"
 
@@ -144,15 +145,6 @@ static int is_of_load(const struct collection *all, const struct graft_node *nod
     return node->described_by->args != NULL;
 }
 
-static int is_of_family(const struct graft_family *family, const char *class_name) {
-    for (int32_t i = 0; i < family->n_classes; i++) {
-        if (strcmp(graft_family_class(family, i)->name, class_name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* Whether a list replaces the conversions of the module's class. */
 static int is_converted(const struct collection *all, const struct graft_node *node) {
     if (node->described_by == NULL || is_of_load(all, node)) {
@@ -160,7 +152,8 @@ static int is_converted(const struct collection *all, const struct graft_node *n
     }
     const struct conversion_list *own = list_of(all, node->described_by->cls->name);
     const struct conversion_list *type = list_of_type(all);
-    return (own != NULL && !own->adds) || (type != NULL && !type->adds && is_of_family(all->family, class_of(node)));
+    return (own != NULL && !own->adds) ||
+           (type != NULL && !type->adds && graft_family_find_class(all->family, class_of(node)) != NULL);
 }
 
 static int mark(void *data, struct graft_node *node, struct graft_error *error) {

@@ -22,7 +22,7 @@ struct kept {
     char *path;
     int64_t bytes;
     struct timespec used;
-    int is_whole; /* 0: it is being written, or its writer was killed */
+    int is_whole; /* 0: the file is still being written, or was left by a writer that was killed */
 };
 
 struct folder {

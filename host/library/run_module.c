@@ -150,10 +150,11 @@ static int run(const struct graft_model *model, const struct graft_node *node, c
     call.asked_attention = model->attention_asked ? model->attention_now : NULL;
     call.experts = model->experts->declared;
     call.running = &graft_crash_context()->module;
+    struct graft_error own = graft_error_none(); /* modules stop once an error is recorded */
     const struct graft_watched before = graft_crash_context_watch();
-    int status = interface != NULL ? interface->run(&node->module, &call, args, error)
-                                   : graft_module_forward(&node->module, &call, args, error);
-    status = graft_crash_context_unwatch(before, status, error);
+    int status = interface != NULL ? interface->run(&node->module, &call, args, &own)
+                                   : graft_module_forward(&node->module, &call, args, &own);
+    status = graft_crash_context_unwatch(before, graft_fail_with(error, &own, status), error);
     graft_scratch_destroy(scratch);
     return status;
 }
@@ -173,9 +174,8 @@ static int find_and_run(struct graft_model *model, const char *path, const void 
 }
 
 int graft_model_run_module(struct graft_model *model, const char *path, const void *args, struct graft_error *error) {
-    struct graft_error own = graft_error_none(); /* a forward continues until an error is recorded here */
     struct graft_context *before = graft_model_begin(model);
-    int status = find_and_run(model, path, args, &own);
+    int status = find_and_run(model, path, args, error);
     (void)graft_context_enter(before);
-    return graft_fail_with(error, &own, status);
+    return status;
 }

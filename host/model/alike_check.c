@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "model/alike.h"
-#include "model/coded.h"
+#include "model/node.h"
 
 static int checking;
 
@@ -58,9 +58,7 @@ static struct difference compare_attributes(const struct graft_node *a, const st
 }
 
 static struct difference compare_kept(const struct graft_node *a, const struct graft_node *b) {
-    const int same =
-        a->kept_bytes == b->kept_bytes && (a->kept_bytes == 0 || memcmp(a->kept, b->kept, a->kept_bytes) == 0);
-    return (struct difference){same ? "" : "what it keeps", ""};
+    return (struct difference){graft_node_same_kept(a, b) ? "" : "what it keeps", ""};
 }
 
 int graft_alike_compare(const struct graft_node *node, const struct graft_node *like, struct graft_error *error) {

@@ -24,9 +24,6 @@ struct graft_coded_parameter {
 /* [load] Implements `coded` of a sink, whose data is the builder. */
 int graft_builder_coded(void *data, const struct graft_coded_info *info, struct graft_error *error);
 
-/* [any] Whether two parameters are described alike, under the same name. */
-int graft_node_same_parameter(const struct graft_parameter *a, const struct graft_parameter *b);
-
 /* [load] Whether two nodes describe the same coded parameters. */
 int graft_node_same_coded(const struct graft_node *a, const struct graft_node *b);
 

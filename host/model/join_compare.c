@@ -8,19 +8,10 @@
 #include "model/join.h"
 #include "model/node.h"
 
-int graft_node_same_parameter(const struct graft_parameter *a, const struct graft_parameter *b) {
-    return strcmp(a->own_name, b->own_name) == 0 && a->rank == b->rank && a->init == b->init && a->flags == b->flags &&
-           a->dtype == b->dtype && memcmp(a->shape, b->shape, sizeof a->shape) == 0 &&
-           memcmp(&a->join, &b->join, sizeof a->join) == 0 && memcmp(&a->inputs, &b->inputs, sizeof a->inputs) == 0;
-}
-
 /* Whether two descriptions are equal. What a kernel's class keeps is not compared, as it depends on the class that the
  * kernel runs. */
 static int is_same(const struct graft_node *a, const struct graft_node *b) {
-    int same =
-        a->n_parameters == b->n_parameters &&
-        (a->made_by != a->described_by ||
-         (a->kept_bytes == b->kept_bytes && (a->kept_bytes == 0 || memcmp(a->kept, b->kept, a->kept_bytes) == 0)));
+    int same = a->n_parameters == b->n_parameters && (a->made_by != a->described_by || graft_node_same_kept(a, b));
     same = same && graft_node_same_coded(a, b);
     for (size_t i = 0; same && i < a->n_parameters; i++) {
         same = graft_node_same_parameter(a->parameters[i], b->parameters[i]);

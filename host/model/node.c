@@ -135,3 +135,13 @@ int graft_node_alias(const struct graft_node *node, char alias[GRAFT_NAME_BYTES]
     memcpy(alias, full, strlen(full) + 1);
     return 1;
 }
+
+int graft_node_same_parameter(const struct graft_parameter *a, const struct graft_parameter *b) {
+    return strcmp(a->own_name, b->own_name) == 0 && a->rank == b->rank && a->init == b->init && a->flags == b->flags &&
+           a->dtype == b->dtype && memcmp(a->shape, b->shape, sizeof a->shape) == 0 &&
+           memcmp(&a->join, &b->join, sizeof a->join) == 0 && memcmp(&a->inputs, &b->inputs, sizeof a->inputs) == 0;
+}
+
+int graft_node_same_kept(const struct graft_node *a, const struct graft_node *b) {
+    return a->kept_bytes == b->kept_bytes && (a->kept_bytes == 0 || memcmp(a->kept, b->kept, a->kept_bytes) == 0);
+}

@@ -32,4 +32,10 @@ const char *graft_node_renamed(const struct graft_node *node, const char *name, 
 void graft_node_blame(const struct graft_node *node, const struct graft_known_class *known,
                       const struct graft_model_config *config, struct graft_error *error);
 
+/* [any] Whether two parameters are described alike, under the same name. */
+int graft_node_same_parameter(const struct graft_parameter *a, const struct graft_parameter *b);
+
+/* [any] Whether two descriptions keep the same bytes for `create`. */
+int graft_node_same_kept(const struct graft_node *a, const struct graft_node *b);
+
 #endif

@@ -119,7 +119,7 @@ int graft_tree_build(const struct graft_tree_options *options, struct graft_tree
     struct graft_tree *built = NULL;
     struct fusions fusions = {0};
     struct graft_error own = graft_error_none();
-    error = error != NULL ? error : &own; /* descriptions always need an error, which tells whether one failed */
+    error = error != NULL ? error : &own; /* `describe` reports failures only there */
     struct graft_assignment *assignment = graft_assignment_create(options->snapshot, options->config->model_type,
                                                                   options->facts, options->skip_bad_plugins);
     int status = assignment != NULL ? GRAFT_OK : graft_fail_memory(error, options->class_name);

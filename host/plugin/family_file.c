@@ -26,6 +26,16 @@ static char *id_of(const char *path) {
     return graft_strndup(name, strlen(name) - (graft_family_file_is(name) ? strlen(SUFFIX) : 0));
 }
 
+const struct graft_class *graft_family_find_class(const struct graft_family *family, const char *name) {
+    for (int32_t i = 0; i < family->n_classes; i++) {
+        const struct graft_class *cls = graft_family_class(family, i);
+        if (strcmp(cls->name, name) == 0) {
+            return cls;
+        }
+    }
+    return NULL;
+}
+
 int graft_family_find_like(const char *path, const char *key, const char *like,
                            const struct graft_family_finder *finder, const struct graft_family **found,
                            struct graft_error *error) {
@@ -35,11 +45,10 @@ int graft_family_find_like(const char *path, const char *key, const char *like,
         return status;
     }
     finder->name_all(finder->data, &known);
-    const int length = known.length > 2 ? (int)known.length - 2 : 0; /* without the last comma */
     status = known.failed ? graft_fail_memory(error, path)
                           : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
-                                            "%s: model type \"%.100s\" is not known; known are %.*s", key, like,
-                                            length > 0 ? length : 4, length > 0 ? known.bytes : "none");
+                                            "%s: model type \"%.100s\" is not known; known are %s", key, like,
+                                            known.bytes != NULL ? known.bytes + 2 : "none");
     graft_error_hint(error, "a family of a plugin is known where the plugin is loaded, too");
     graft_text_free(&known);
     return status;

@@ -19,10 +19,13 @@ struct graft_family_finder {
     int (*find_family)(void *data, const char *model_type, const struct graft_family **found,
                        struct graft_error *error);
     int (*find_class)(void *data, const char *name, const struct graft_class **found, struct graft_error *error);
-    void (*name_all)(void *data, struct graft_text *names); /* adds all model types, each followed by ", " */
+    void (*name_all)(void *data, struct graft_text *names); /* adds ", " and a model type for each family */
 };
 
 struct graft_family_file;
+
+/* The class of that name among those that a family lists; NULL if there is none. */
+const struct graft_class *graft_family_find_class(const struct graft_family *family, const char *name);
 
 /* Whether a file's name is that of a family file. */
 int graft_family_file_is(const char *path);

@@ -6,22 +6,14 @@
 #include "arch/vision/roles.h"
 #include "plugin/family_decoder.h"
 
-static int lists(const struct graft_family *family, const char *name) {
-    for (int32_t i = 0; family != NULL && i < family->n_classes; i++) {
-        if (strcmp(graft_family_class(family, i)->name, name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Whether the family that this one, or its tower, is like has a class of that name, which this family then uses as
- * well. Either it lists the class, or it uses another family's in turn: then its description names the class, but its
- * list lacks it. */
+/* Whether a class of that name exists in the family that this file, or its tower, is like. This file then uses that
+ * class instead of making one. The other family may list the class, or take it from a third family: then only its
+ * description names the class. */
 static int is_shared(const struct graft_family_file *file, const char *name) {
     const struct graft_description *like = file->like != NULL ? graft_family_description(file->like) : NULL;
     struct graft_class cls;
-    if (lists(file->like, name) || lists(file->tower, name)) {
+    if ((file->like != NULL && graft_family_find_class(file->like, name) != NULL) ||
+        (file->tower != NULL && graft_family_find_class(file->tower, name) != NULL)) {
         return 1;
     }
     for (int32_t i = 0; like != NULL && i < graft_decoder_n_classes(); i++) {

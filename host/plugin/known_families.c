@@ -34,18 +34,6 @@ static int find_family(void *data, const char *model_type, const struct graft_fa
     return status;
 }
 
-static const struct graft_class *find_in(const struct graft_plugin *plugin, const char *name) {
-    for (int32_t i = 0; i < plugin->n_families; i++) {
-        const struct graft_family *family = graft_plugin_family(plugin, i);
-        for (int32_t k = 0; k < family->n_classes; k++) {
-            if (strcmp(graft_family_class(family, k)->name, name) == 0) {
-                return graft_family_class(family, k);
-            }
-        }
-    }
-    return NULL;
-}
-
 static int find_class(void *data, const char *name, const struct graft_class **found, struct graft_error *error) {
     const struct graft_known_families *known = data;
     const struct graft_family_finder *host = &known->options->families;
@@ -53,7 +41,9 @@ static int find_class(void *data, const char *name, const struct graft_class **f
     *found = NULL;
     int status = host->find_class != NULL ? host->find_class(host->data, name, found, error) : GRAFT_OK;
     for (size_t i = 0; status == GRAFT_OK && *found == NULL && (plugin = plugin_at(known, i)) != NULL; i++) {
-        *found = find_in(plugin->descriptor, name);
+        for (int32_t k = 0; k < plugin->descriptor->n_families && *found == NULL; k++) {
+            *found = graft_family_find_class(graft_plugin_family(plugin->descriptor, k), name);
+        }
     }
     return status;
 }
@@ -67,7 +57,7 @@ static void name_all(void *data, struct graft_text *names) {
     }
     for (size_t i = 0; (plugin = plugin_at(known, i)) != NULL; i++) {
         for (int32_t k = 0; k < plugin->descriptor->n_families; k++) {
-            graft_text_printf(names, "%s, ", graft_plugin_family(plugin->descriptor, k)->model_type);
+            graft_text_printf(names, ", %s", graft_plugin_family(plugin->descriptor, k)->model_type);
         }
     }
 }

@@ -138,7 +138,7 @@ static int find_read_class(void *data, const char *name, const struct graft_clas
 static void name_all(void *built_in, struct graft_text *names) {
     const struct graft_built_in *self = built_in;
     for (size_t i = 0; i < self->n; i++) {
-        graft_text_printf(names, "%s, ", graft_built_in_texts()[i].model_type);
+        graft_text_printf(names, ", %s", graft_built_in_texts()[i].model_type);
     }
 }
 

@@ -65,7 +65,7 @@ static int check_twice(struct graft_validation *validation, struct graft_error *
 
 /* Sets undefined feature bits one by one: the plugin has to refuse them, or to define them for its own interface. */
 static int check_features(struct graft_validation *validation, struct graft_error *error) {
-    static const uint32_t nobodys = 0xFFFF0000u; /* bits that no interface defines */
+    static const uint32_t undefined = 0xFFFF0000u; /* feature bits that no interface of the SDK defines */
     const struct graft_plugin *plugin = NULL;
     int status = graft_validation_descriptor(validation, &plugin, error);
     if (status == GRAFT_OK && plugin->n_replacements == 0) {
@@ -75,7 +75,7 @@ static int check_features(struct graft_validation *validation, struct graft_erro
         const struct graft_class *cls = graft_plugin_replacement(plugin, i)->replacement;
         const struct graft_vtable *vtable = cls->forward;
         int wraps = (cls->flags & GRAFT_CLASS_CALLS_SUPER) != 0; /* may pass on features that it does not know */
-        if (vtable != NULL && !wraps && (vtable->features & nobodys) != 0) {
+        if (vtable != NULL && !wraps && (vtable->features & undefined) != 0) {
             status = graft_validation_fault(validation, error,
                                             "%s: features 0x%x: it says that its forward knows what nobody has defined",
                                             cls->name, (unsigned)vtable->features);

@@ -61,7 +61,7 @@ static void scratch_release(struct graft_scratch *scratch, int64_t mark) {
     }
 }
 
-/* --- Copies for the module --- */
+/* --- Guarded copies of what a call passes to the module --- */
 
 /* Names the module's call as the region's owner, since the parent is still the running call. */
 static struct graft_region *make(const struct graft_hooked_call *hooked, enum graft_region_kind kind, const char *name,

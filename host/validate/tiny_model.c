@@ -6,16 +6,8 @@
 #include "base/folder.h"
 #include "graft/host/library.h"
 #include "graft/host/modules.h"
+#include "plugin/family_file.h"
 #include "validate/tiny.h"
-
-static int declares(const struct graft_family *family, const char *class_name) {
-    for (int32_t i = 0; i < family->n_classes; i++) {
-        if (strcmp(graft_family_class(family, i)->name, class_name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
 
 static int has_class(struct graft_library *library, const char *directory, const char *class_name) {
     const struct graft_model_options options = {
@@ -94,7 +86,7 @@ int graft_tiny_model_make(struct graft_library *library, const char *class_name,
     int status = graft_library_families(library, &families, &n, error);
     for (size_t i = 0; i < n && *model_type == NULL; i++) {
         const struct graft_family_info *info = graft_struct_at(families, i);
-        if (info->is_used && declares(info->family, class_name) &&
+        if (info->is_used && graft_family_find_class(info->family, class_name) != NULL &&
             try_family(library, info->family, class_name, directory, &refusal)) {
             *model_type = info->family->model_type;
         }

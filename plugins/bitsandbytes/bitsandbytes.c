@@ -9,7 +9,7 @@
 
 #define FIELD(name) "quantization_config." name
 
-/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
+/* Checkpoints of this method store each expert's Linears separately, so the experts are a list of modules. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("BitsAndBytesMoeMLP", "BitsAndBytesExperts");
 
 static const char *const methods[] = {"bitsandbytes", NULL};

@@ -115,7 +115,7 @@ static const struct graft_class fp8_linear_class = {
     .conversion_stride = sizeof conversions[0],
 };
 
-/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
+/* Checkpoints of this method store each expert's Linears separately, so the experts are a list of modules. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("FP8MoeMLP", "FP8Experts");
 
 static const char *const scales[] = {"weight_scale_inv", "weight_scale", NULL};

@@ -124,7 +124,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static const struct graft_class gptq_linear_class = GRAFT_SCHEME_LINEAR_CLASS("GPTQLinear", describe);
 
-/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
+/* Checkpoints of this method store each expert's Linears separately, so the experts are a list of modules. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("GPTQMoeMLP", "GPTQExperts");
 
 static const char *const methods[] = {"gptq", GRAFT_AUTO_ROUND_METHODS, NULL};

@@ -31,7 +31,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 
 static const struct graft_class hqq_linear_class = GRAFT_SCHEME_LINEAR_CLASS("HQQLinear", describe);
 
-/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
+/* Checkpoints of this method store each expert's Linears separately, so the experts are a list of modules. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("HQQMoeMLP", "HQQExperts");
 
 static const char *const methods[] = {"hqq", NULL};

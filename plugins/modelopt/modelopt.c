@@ -105,7 +105,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
 static const struct graft_class fp8_class = LINEAR_CLASS("ModelOptFP8Linear", fp8);
 static const struct graft_class nvfp4_class = LINEAR_CLASS("ModelOptNVFP4Linear", nvfp4);
 
-/* Stacked parameters cannot hold the tensors of quantized experts, so checkpoints list the experts one by one. */
+/* Checkpoints of this method store each expert's Linears separately, so the experts are a list of modules. */
 GRAFT_PARTS_LISTED_EXPERT_CLASSES("ModelOptMoeMLP", "ModelOptExperts");
 
 /* --- Replacements --- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.json of a quantized checkpoint with valid weights, as the plugins of each method read it. */
+/* Fuzzes config.json of quantized checkpoints whose weights are valid: the plugin of each method reads it. */
 #include <string.h>
 
 #include "fuzz/model.h"

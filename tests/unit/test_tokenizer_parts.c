@@ -102,7 +102,7 @@ static void test_lexicon(void **state) {
         assert_true(value >= entries[i].value); /* of equal entries the largest */
         assert_int_equal(memcmp(texts[value], entries[i].bytes, entries[i].length), 0);
     }
-    for (size_t i = 0; i < 200000; i++) { /* other texts have no value */
+    for (size_t i = 0; i < 200000; i++) { /* of random texts it has just those of the vocabulary */
         char text[LONGEST];
         uint32_t node = 0, length = 0;
         do {

@@ -41,8 +41,8 @@ struct graft_layer_pass {
     const struct graft_layer_steps *steps;
 };
 
-/* What a class that does more adds to the layer's steps; each function may be NULL. args->hidden_states is the residual
- * to which `output` will be added. */
+/* Steps that a layer class may add to those of an ordinary layer; each function may be NULL. args->hidden_states is the
+ * residual stream, to which `output` will be added. */
 struct graft_layer_steps {
     /* Fills in `output`, which is added to the normed output of attention before that is scaled; attention's input is
      * `seen`. */

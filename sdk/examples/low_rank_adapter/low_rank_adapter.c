@@ -18,7 +18,7 @@ static void adapter_name(const struct graft_config *config, int64_t i, char name
 
 /* --- Reading adapter_config.json --- */
 
-/* Fields for features that are not implemented here; they must be null, false or empty. */
+/* Fields of PEFT's features that this example does without; they must be null, false or empty. */
 static const char *const refused[] = {"use_rslora", "use_dora", "rank_pattern", "alpha_pattern", "modules_to_save"};
 
 static int check_fields(const struct graft_config *config, int64_t i, const char *adapter, struct graft_error *error) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings and services of the whole process: threads, log lines, progress, reports of crashes, the speed of the
- * machine, and other processes that run the same model. */
+/* What belongs to the whole process and not to one library or model: the number of threads, where log lines and
+ * progress go, crash reports, measuring the machine's speed, and working with other processes on one model. */
 #ifndef GRAFT_HOST_PROCESS_H
 #define GRAFT_HOST_PROCESS_H
 
