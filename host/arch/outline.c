@@ -136,8 +136,20 @@ void graft_outline_embedding(struct graft_outline *of, const struct graft_module
 
 void graft_outline_norm(struct graft_outline *of, const struct graft_module **child, const char *name,
                         const char *class_name, int64_t width, double eps) {
-    const struct graft_arg args[] = {graft_int_arg("hidden_size", width), graft_real_arg("eps", eps)};
-    graft_outline_child(of, child, name, class_name, GRAFT_INTERFACE_NORM, args, 2);
+    graft_outline_norm_biased(of, child, name, class_name, width, eps, 1);
+}
+
+void graft_outline_norm_biased(struct graft_outline *of, const struct graft_module **child, const char *name,
+                               const char *class_name, int64_t width, double eps, int32_t bias) {
+    const struct graft_arg args[] = {graft_int_arg("hidden_size", width), graft_real_arg("eps", eps),
+                                     graft_int_arg("bias", 0)};
+    graft_outline_child(of, child, name, class_name, GRAFT_INTERFACE_NORM, args, bias ? 2 : 3);
+}
+
+void graft_outline_number(struct graft_outline *of, const char *name, int64_t value) {
+    if (of->error->code == GRAFT_OK) {
+        (void)graft_describe_number(of->sink, name, value, of->error);
+    }
 }
 
 void graft_outline_activation(struct graft_outline *of, const struct graft_module **child, const char *name) {

@@ -65,6 +65,13 @@ void graft_outline_embedding(struct graft_outline *of, const struct graft_module
                              int64_t rows, int64_t width);
 void graft_outline_norm(struct graft_outline *of, const struct graft_module **child, const char *name,
                         const char *class_name, int64_t width, double eps);
+
+/* The same, without a bias unless `bias` is 1. */
+void graft_outline_norm_biased(struct graft_outline *of, const struct graft_module **child, const char *name,
+                               const char *class_name, int64_t width, double eps, int32_t bias);
+
+/* Declares an attribute that is a number. */
+void graft_outline_number(struct graft_outline *of, const char *name, int64_t value);
 /* The activation that ACT2FN has for the argument hidden_act, or for config.json's. */
 void graft_outline_activation(struct graft_outline *of, const struct graft_module **child, const char *name);
 

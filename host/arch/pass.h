@@ -62,15 +62,20 @@ static inline float *graft_pass_product(const struct graft_pass *pass, const str
     return y;
 }
 
-/* ys[i] = linears[i](x), up to GRAFT_LINEAR_ALL of them, which run together. */
+/* ys[i] = linears[i](x) for up to GRAFT_LINEAR_ALL of them, which run together; those that are NULL are left out. */
 static inline void graft_pass_linears(const struct graft_pass *pass, const struct graft_module *const *linears,
                                       const float *x, float *const *ys, int32_t n) {
+    const struct graft_module *there[GRAFT_LINEAR_ALL];
     struct graft_linear_args args[GRAFT_LINEAR_ALL];
+    int32_t n_there = 0;
     for (int32_t i = 0; i < n; i++) {
-        args[i] = (struct graft_linear_args){sizeof args[i], 0, pass->rows, x, ys[i]};
+        if (linears[i] != NULL) {
+            there[n_there] = linears[i];
+            args[n_there++] = (struct graft_linear_args){sizeof args[0], 0, pass->rows, x, ys[i]};
+        }
     }
     if (graft_pass_ok(pass)) {
-        (void)graft_linear_forward_all(linears, pass->call, args, n, pass->error);
+        (void)graft_linear_forward_all(there, pass->call, args, n_there, pass->error);
     }
 }
 
@@ -142,8 +147,10 @@ static inline void graft_pass_scale(const struct graft_pass *pass, float *x, int
 
 static inline void graft_pass_scale_rows(const struct graft_pass *pass, float *x, int64_t columns,
                                          const float *numbers) {
-    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * columns; i++) {
-        x[i] *= numbers[i / columns];
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows; i++) {
+        for (int64_t c = 0; c < columns; c++) {
+            x[i * columns + c] *= numbers[i];
+        }
     }
 }
 
@@ -151,8 +158,10 @@ static inline void graft_pass_multiply(const struct graft_pass *pass, float *x, 
                                        const struct graft_weight *vector) {
     const float *numbers = graft_pass_widen(pass, vector);
     const int is_one = vector != NULL && vector->rows * vector->columns == 1;
-    for (int64_t i = 0; numbers != NULL && i < pass->rows * columns; i++) {
-        x[i] *= numbers[is_one ? 0 : i % columns];
+    for (int64_t i = 0; numbers != NULL && i < pass->rows; i++) {
+        for (int64_t c = 0; c < columns; c++) {
+            x[i * columns + c] *= numbers[is_one ? 0 : c];
+        }
     }
 }
 

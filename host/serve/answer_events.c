@@ -192,15 +192,19 @@ static void finish(struct graft_job *job) {
     }
 }
 
+static void end_job(struct graft_job *job) {
+    finish(job);
+    graft_job_unlink(job);
+    graft_job_free(job);
+}
+
 static void take_done(struct graft_job *job) {
     struct graft_server *server = job->server;
     for (size_t i = 0; i < job->n_prompts; i++) {
         server->metrics.prompt_tokens += (int64_t)job->prompts[i].n;
     }
     server->metrics.completion_tokens += job->new_tokens;
-    finish(job);
-    graft_job_unlink(job);
-    graft_job_free(job);
+    end_job(job);
 }
 
 /* Takes the prompts from the preparer. Instead of the request's body, the job now holds pixel values. */
@@ -216,9 +220,7 @@ static void take_read(struct graft_job *job) {
         server->image_bytes += job->held_bytes;
     }
     if (job->fault.http != 0 || job->request.kind == GRAFT_REQUEST_TOKENIZE) {
-        finish(job);
-        graft_job_unlink(job);
-        graft_job_free(job);
+        end_job(job);
     } else {
         graft_engine_submit(server->engine, job);
     }

@@ -121,13 +121,6 @@ static int choose_format(struct graft_server *server, struct graft_job *job, str
     return status == GRAFT_OK ? 0 : graft_fault_from_error(fault, &error, request->format_name);
 }
 
-/* Encodes the prompts, unless there are images: the preparer will do it then. */
-static int encode(struct graft_server *server, struct graft_request *request, int has_images,
-                  struct graft_ids **prompts, size_t *n, struct graft_fault *fault) {
-    *n = 1;
-    return has_images ? 0 : graft_server_encode(server, request, prompts, n, fault);
-}
-
 /* Makes a job of a request that was read, and submits it. `length` is that of its body. */
 static int begin(struct graft_server *server, struct evhttp_request *http, struct graft_request *request, size_t length,
                  struct graft_fault *fault) {
@@ -135,9 +128,9 @@ static int begin(struct graft_server *server, struct evhttp_request *http, struc
     const int64_t bytes = has_images ? (int64_t)length : 0;
     struct graft_ids *prompts = NULL;
     struct graft_job *job = NULL;
-    size_t n = 0;
+    size_t n = 1; /* of a request with images, which the preparer encodes later */
     if (graft_job_check_images(server, bytes, fault) != 0 ||
-        encode(server, request, has_images, &prompts, &n, fault) != 0 ||
+        (!has_images && graft_server_encode(server, request, &prompts, &n, fault) != 0) ||
         check_room(server, n * (size_t)request->n, fault) != 0) {
         graft_request_prompts_free(prompts, n);
         return -1;
@@ -187,7 +180,6 @@ void graft_route_tokenize(struct graft_server *server, struct evhttp_request *ht
     size_t n = 0;
     int failed = graft_request_read(body, length, GRAFT_REQUEST_TOKENIZE, &server->context, &request, &fault) != 0;
     if (!failed && server->preparer != NULL && graft_request_has_images(&request)) {
-        request.n = 1;
         failed = check_room(server, 1, &fault) != 0 || begin(server, http, &request, length, &fault) != 0;
     } else if (!failed) {
         failed = graft_server_encode(server, &request, &prompts, &n, &fault) != 0;

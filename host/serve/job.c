@@ -25,7 +25,7 @@ struct graft_job *graft_job_create(struct graft_server *server, struct graft_req
     if (job == NULL) {
         return NULL;
     }
-    job->n_choices = choices_of(request, prompts != NULL ? n_prompts : 1);
+    job->n_choices = choices_of(request, n_prompts);
     job->error = graft_error_none();
     job->server = server;
     job->making = graft_alloc(job->n_choices, sizeof *job->making);

@@ -59,7 +59,6 @@ static int try_family(struct graft_library *library, const struct graft_family *
 
 static int refuse(const char *class_name, const struct refusal *refusal, struct graft_error *error) {
     const struct graft_error *reason = &refusal->reason;
-    const char *source = strrchr(reason->source, '/'); /* of a file that is gone */
     if (refusal->model_type == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, class_name, "no tiny model can be made that has this class");
     }
@@ -68,7 +67,7 @@ static int refuse(const char *class_name, const struct refusal *refusal, struct 
                                refusal->model_type);
     }
     return graft_error_set(error, GRAFT_ERROR_USAGE, class_name, "no tiny %s can be made: %s: %s", refusal->model_type,
-                           source != NULL ? source + 1 : reason->source, reason->message);
+                           graft_path_name(reason->source) /* the file is gone */, reason->message);
 }
 
 /* Tries the families that declare the class first. A class that all share, such as a norm, is found in the types that

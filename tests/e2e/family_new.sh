@@ -140,8 +140,9 @@ unknown llama
 mkdir temporary
 TMPDIR=$PWD/temporary
 export TMPDIR
-for after in 0.1 0.2 0.3 0.4; do
+for after in 0.02 0.05 0.1 0.2 0.4; do
     timeout -s INT "$after" "$host" family new model >/dev/null 2>&1
+    rm -f acme.family.json # where it was faster
 done
 check 'interrupted drafts: nothing is left' '' "$(ls temporary)"
 TMPDIR=$PWD/nowhere/$(printf '%0250d' 0)

@@ -162,7 +162,6 @@ int graft_attention_describe(const struct graft_class *cls, const struct graft_c
     if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &self->sizes, error) != GRAFT_OK) {
         return error->code;
     }
-    of.reader.layer = self->sizes.layer;
     read_choices(&of.reader, args, self);
     const int32_t sinks = graft_read_bool(&of.reader, D_SINKS);
     const int64_t kv_heads = self->sizes.kv_heads;

@@ -29,12 +29,6 @@ struct causal_lm {
     int64_t encoder_size;
 };
 
-static void describe_number(struct graft_outline *of, const char *name, int64_t value) {
-    if (of->error->code == GRAFT_OK) {
-        graft_describe_number(of->sink, name, value, of->error);
-    }
-}
-
 /* Ties the parameter MODULE.PARAMETER to `source`. */
 static void tie(struct graft_outline *of, const char *module, const char *parameter, const char *source) {
     char path[2 * MAX_PATH];
@@ -64,9 +58,9 @@ static void outline_encoder(struct graft_outline *of, struct causal_lm *self, co
     graft_describe_embedding(of->sink, shared, "Embedding", self->vocab_size, hidden_size, of->error);
     graft_outline_child(of, &self->encoder, encoder, graft_description_name(description, D_CLASS_MODEL),
                         GRAFT_INTERFACE_BASE_MODEL, NULL, 0);
-    describe_number(of, "has_encoder", 1);
+    graft_outline_number(of, "has_encoder", 1);
     if (positions > 0) {
-        describe_number(of, "max_source_positions", positions);
+        graft_outline_number(of, "max_source_positions", positions);
     }
     char own_weight[MAX_PATH];
     (void)snprintf(own_weight, sizeof own_weight, "%s.weight", graft_description_name(description, D_EMBEDDING_NAME));
@@ -128,13 +122,13 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     self->model_size = has_transform ? hidden_size : size;
     self->logit_scale = (float)graft_args_real(args, "logit_scale", graft_read_real(reader, D_HEAD_SCALE));
     self->softcap = (float)graft_args_real(args, "softcap", graft_read_real(reader, D_HEAD_SOFTCAP));
-    describe_number(&of, "vocab_size", self->vocab_size);
-    describe_number(&of, "hidden_size", self->model_size);
+    graft_outline_number(&of, "vocab_size", self->vocab_size);
+    graft_outline_number(&of, "hidden_size", self->model_size);
     if (positions > 0) {
-        describe_number(&of, "max_positions", positions);
+        graft_outline_number(&of, "max_positions", positions);
     }
     if (graft_args_int(args, "bidirectional", !graft_read_bool(reader, D_CAUSAL)) != 0) {
-        describe_number(&of, "bidirectional", 1);
+        graft_outline_number(&of, "bidirectional", 1);
     }
     graft_outline_child(&of, &self->model, model, graft_decoder_class_name(reader->description, D_CLASS_BASE_MODEL),
                         GRAFT_INTERFACE_BASE_MODEL, &across, has_encoder);
@@ -143,10 +137,10 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     }
     outline_head(&of, self, size, tied_to != NULL ? tied_to : made);
     if (renewed_after > 0 && error->code == GRAFT_OK && graft_rotary_changes(reader, sink->host, renewed_after)) {
-        describe_number(&of, "renewed_after", renewed_after);
+        graft_outline_number(&of, "renewed_after", renewed_after);
     }
     if (is_masked) {
-        describe_number(&of, "token_types", types);
+        graft_outline_number(&of, "token_types", types);
     }
     return error->code;
 }

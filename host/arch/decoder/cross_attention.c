@@ -25,7 +25,6 @@ int graft_cross_attention_describe(const struct graft_class *cls, const struct g
     if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &self->sizes, error) != GRAFT_OK) {
         return error->code;
     }
-    of.reader.layer = sizes->layer;
     const int32_t k_bias =
         graft_read_is_null(&of.reader, D_K_BIAS) ? sizes->qkv_bias : graft_read_bool(&of.reader, D_K_BIAS);
     const int64_t hidden = sizes->hidden_size, q_size = sizes->heads * sizes->head_dim;

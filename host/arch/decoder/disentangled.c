@@ -155,13 +155,13 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct graft_pass pass = {call, args->batch->tokens, error};
     const int64_t heads = self->sizes.heads, dim = self->sizes.head_dim;
     const struct graft_module *const linears[] = {self->q, self->k, self->v};
-    struct graft_heads made[3];
+    float *const made[] = {graft_pass_floats(&pass, heads * dim), graft_pass_floats(&pass, heads * dim),
+                           graft_pass_floats(&pass, heads * dim)};
+    const struct graft_projected x = {.q = graft_heads_packed(made[0], heads, dim),
+                                      .k = graft_heads_packed(made[1], heads, dim),
+                                      .v = graft_heads_packed(made[2], heads, dim)};
     struct graft_mask mask;
-    for (int i = 0; i < 3; i++) {
-        made[i] =
-            graft_heads_packed(graft_pass_product(&pass, linears[i], args->hidden_states, heads * dim), heads, dim);
-    }
-    const struct graft_projected x = {.q = made[0], .k = made[1], .v = made[2]};
+    graft_pass_linears(&pass, linears, args->hidden_states, made, 3);
     struct graft_attention_args attention_args = graft_heads_args(&self->sizes, args, &x);
     struct work work = {.self = self, .batch = args->batch, .q = x.q.x, .k = x.k.x};
     attention_args.softcap = 0.0f;

@@ -11,7 +11,6 @@
 struct extended_layer {
     struct graft_instance base;
     struct graft_layer plain; /* what every layer has */
-    int64_t hidden_size;
     /* Modules that the layer does not have are NULL. */
     const struct graft_module *low_rank_left;  /* hidden_size -> rank */
     const struct graft_module *low_rank_right; /* rank -> hidden_size */
@@ -27,7 +26,7 @@ struct extended_layer {
 };
 
 static void outline_low_rank(struct graft_outline *of, struct extended_layer *self) {
-    const int64_t width = self->hidden_size;
+    const int64_t width = self->plain.hidden_size;
     if (graft_outline_name(of, D_LAYER_LOW_RANK) == NULL) {
         return;
     }
@@ -56,7 +55,7 @@ static void outline_beside(struct graft_outline *of, struct extended_layer *self
         graft_outline_given(of, norms[i], graft_outline_name(of, names[i]), graft_outline_name(of, D_CLASS_NORM),
                             GRAFT_INTERFACE_NORM);
     }
-    graft_mixture_outline(of, &self->beside, self->hidden_size);
+    graft_mixture_outline(of, &self->beside, self->plain.hidden_size);
 }
 
 int graft_extended_layer_describe(const struct graft_class *cls, const struct graft_config *config,
@@ -67,7 +66,6 @@ int graft_extended_layer_describe(const struct graft_class *cls, const struct gr
     if (self == NULL) {
         return error->code;
     }
-    self->hidden_size = graft_outline_hidden_size(&of);
     graft_layer_outline(&of, &self->plain);
     outline_low_rank(&of, self);
     outline_beside(&of, self);
@@ -81,16 +79,16 @@ int graft_extended_layer_describe(const struct graft_class *cls, const struct gr
 static void run_low_rank(const void *instance, const struct graft_layer_pass *pass, const float *seen, float *output) {
     const struct extended_layer *self = instance;
     float *narrow = graft_pass_product(&pass->of, self->low_rank_left, seen, self->low_rank_size);
-    float *wide = graft_pass_product(&pass->of, self->low_rank_right, narrow, self->hidden_size);
+    float *wide = graft_pass_product(&pass->of, self->low_rank_right, narrow, self->plain.hidden_size);
     graft_pass_norm(&pass->of, self->low_rank_norm, wide, NULL, output);
-    graft_pass_add(&pass->of, output, seen, self->hidden_size);
+    graft_pass_add(&pass->of, output, seen, self->plain.hidden_size);
 }
 
 /* output = norm(output) + norm(experts(norm(hidden_states))); the router's input is hidden_states without a norm. */
 static void add_experts(const void *instance, const struct graft_layer_pass *pass, float *output) {
     const struct extended_layer *self = instance;
     const struct graft_mixture *mixture = &self->beside;
-    const int64_t width = self->hidden_size;
+    const int64_t width = self->plain.hidden_size;
     float *x = pass->args->hidden_states, *y = graft_pass_floats(&pass->of, width);
     struct graft_experts_args args =
         graft_mixture_route(mixture->router, &pass->of, mixture->num_experts, mixture->k, x);
@@ -105,7 +103,7 @@ static void add_experts(const void *instance, const struct graft_layer_pass *pas
  * with several streams to all streams but the first. */
 static void take_input(const struct extended_layer *self, const struct graft_pass *pass,
                        const struct graft_decoder_layer_args *args, float *computed) {
-    const int64_t width = self->hidden_size, count = self->streams.count;
+    const int64_t width = self->plain.hidden_size, count = self->streams.count;
     if (!GRAFT_HAS(args, struct graft_decoder_layer_args, layer_input_stride) || args->layer_input == NULL) {
         (void)graft_error_set(pass->error, GRAFT_ERROR_INTERNAL, self->base.path,
                               "the model has given the layer no input");
@@ -126,7 +124,7 @@ static void take_input(const struct extended_layer *self, const struct graft_pas
 static float *run_streams(const struct extended_layer *self, const struct graft_layer_steps *steps,
                           const struct graft_pass *pass, const struct graft_decoder_layer_args *args) {
     const struct graft_stream_update *streams = &self->streams;
-    const int64_t width = self->hidden_size, active = streams->active * pass->rows * width;
+    const int64_t width = self->plain.hidden_size, active = streams->active * pass->rows * width;
     struct graft_decoder_layer_args own;
     graft_struct_copy(&own, sizeof own, args);
     float *predicted = graft_stream_update_predict(streams, pass, args->hidden_states);
@@ -153,7 +151,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (self->gate.gate != NULL) {
         take_input(self, &pass, args, computed);
     }
-    graft_pass_multiply(&streams, args->hidden_states, self->hidden_size, self->scalar);
+    graft_pass_multiply(&streams, args->hidden_states, self->plain.hidden_size, self->scalar);
     return error->code;
 }
 

@@ -67,9 +67,9 @@ static void describe_numbers(struct graft_outline *of, int32_t head, int64_t typ
                    {"max_positions", positions},
                    {"num_labels", logits},
                    {"answers", head == ANSWERS}};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && of->error->code == GRAFT_OK; i++) {
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (numbers[i].value > 0) {
-            graft_describe_number(of->sink, numbers[i].name, numbers[i].value, of->error);
+            graft_outline_number(of, numbers[i].name, numbers[i].value);
         }
     }
 }

@@ -6,8 +6,6 @@
 
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
-#include "graft/describe.h"
-#include "graft/kernels.h"
 
 /* The number of learned positions, without the rows before position 0 (position.offset); 0: none. */
 static int64_t position_rows(struct graft_reader *reader) {
@@ -56,17 +54,15 @@ static void read(struct graft_reader *reader, struct graft_inputs *self) {
 static void outline_norm(struct graft_outline *of, struct graft_inputs *self) {
     const char *name = graft_outline_name(of, D_EMBEDDING_NORM), *last = graft_outline_name(of, D_MODEL_NORM);
     const int32_t bias = graft_read_bool(&of->reader, D_NORM_BIAS);
-    const struct graft_arg args[] = {
-        graft_int_arg("hidden_size", self->norms_sum ? self->position_width : self->hidden_size),
-        graft_real_arg("eps", graft_read_real(&of->reader, D_NORM_EPS)), graft_int_arg("bias", 0)};
+    const double eps = graft_read_real(&of->reader, D_NORM_EPS);
     if (name == NULL || !graft_read_bool(&of->reader, D_EMBEDDING_NORMED)) {
         return;
     }
     if (last != NULL && strcmp(name, last) == 0) {
         graft_outline_find_child(of, &self->norm, name);
     } else {
-        graft_outline_child(of, &self->norm, name, graft_outline_name(of, D_CLASS_NORM), GRAFT_INTERFACE_NORM, args,
-                            bias ? 2 : 3);
+        graft_outline_norm_biased(of, &self->norm, name, graft_outline_name(of, D_CLASS_NORM),
+                                  self->norms_sum ? self->position_width : self->hidden_size, eps, bias);
     }
 }
 

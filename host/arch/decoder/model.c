@@ -266,14 +266,12 @@ static void outline_distances(struct graft_outline *of, struct graft_decoder_mod
 }
 
 static void outline_outputs(struct graft_outline *of, struct graft_decoder_model *self) {
-    const struct graft_arg args[] = {graft_int_arg("hidden_size", self->hidden_size),
-                                     graft_real_arg("eps", graft_read_real(&of->reader, D_NORM_EPS)),
-                                     graft_int_arg("bias", 0)};
+    const double eps = graft_read_real(&of->reader, D_NORM_EPS);
     const int32_t bias = graft_read_bool(&of->reader, D_NORM_BIAS);
     const int is_normed = graft_read_bool(&of->reader, D_MODEL_NORMED);
-    graft_outline_child(of, &self->norm, is_normed ? graft_outline_name(of, D_MODEL_NORM) : NULL,
-                        graft_decoder_class_name(of->reader.description, D_CLASS_LAST_NORM), GRAFT_INTERFACE_NORM, args,
-                        bias ? 2 : 3);
+    graft_outline_norm_biased(of, &self->norm, is_normed ? graft_outline_name(of, D_MODEL_NORM) : NULL,
+                              graft_decoder_class_name(of->reader.description, D_CLASS_LAST_NORM), self->hidden_size,
+                              eps, bias);
     if (self->output_size != self->hidden_size) {
         graft_outline_linear(of, &self->project_out, graft_outline_name(of, D_EMBEDDING_PROJECT_OUT), self->hidden_size,
                              self->output_size, 0);
@@ -286,21 +284,17 @@ static void outline_outputs(struct graft_outline *of, struct graft_decoder_model
 
 /* Declares the attributes that a root has to declare (graft/family.h), as the model may be the root. */
 static void describe_numbers(struct graft_outline *of, const struct graft_decoder_model *self, int has_pooler) {
-    const struct {
-        const char *name;
-        int64_t value;
-        int is_there;
-    } numbers[] = {
-        {"vocab_size", graft_read_int(&of->reader, D_VOCAB_SIZE), 1},
-        {"token_types", graft_inputs_token_types(&of->reader), graft_inputs_token_types(&of->reader) > 0},
-        {"has_pooler", 1, has_pooler},
-        {"hidden_size", self->output_size, 1},
-        {"max_positions", graft_inputs_max_positions(&of->reader), graft_inputs_max_positions(&of->reader) > 0},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && of->error->code == GRAFT_OK; i++) {
-        if (numbers[i].is_there) {
-            graft_describe_number(of->sink, numbers[i].name, numbers[i].value, of->error);
-        }
+    const int64_t types = graft_inputs_token_types(&of->reader), positions = graft_inputs_max_positions(&of->reader);
+    graft_outline_number(of, "vocab_size", graft_read_int(&of->reader, D_VOCAB_SIZE));
+    if (types > 0) {
+        graft_outline_number(of, "token_types", types);
+    }
+    if (has_pooler) {
+        graft_outline_number(of, "has_pooler", 1);
+    }
+    graft_outline_number(of, "hidden_size", self->output_size);
+    if (positions > 0) {
+        graft_outline_number(of, "max_positions", positions);
     }
 }
 

@@ -3,9 +3,10 @@
 
 #include "arch/decoder/attention.h"
 #include "arch/decoder/choices.h"
+#include "arch/mixers/mixer.h"
 
 static float open(int32_t act, float gate) {
-    return act == D_GATE_SIGMOID ? 1.0f / (1.0f + expf(-gate)) : gate > 20.0f ? gate : log1pf(expf(gate));
+    return act == D_GATE_SIGMOID ? 1.0f / (1.0f + expf(-gate)) : graft_softplus(gate);
 }
 
 /* context *= act(gate + bias) */

@@ -25,16 +25,7 @@ static struct graft_projected project_each(const struct graft_attention *self, c
                                   graft_heads_packed(v, sizes->kv_heads, v_dim), gate_room(self, pass)};
     const struct graft_module *const modules[] = {self->q, self->k, self->v, self->gate};
     float *const made[] = {q, k, v, out.gate.x};
-    const struct graft_module *there[4];
-    float *there_made[4];
-    int32_t n = 0;
-    for (int i = 0; i < 4; i++) {
-        if (modules[i] != NULL) {
-            there[n] = modules[i];
-            there_made[n++] = made[i];
-        }
-    }
-    graft_pass_linears(pass, there, x, there_made, n);
+    graft_pass_linears(pass, modules, x, made, 4);
     if (q_dim != dim && q != NULL) {
         out.gate = graft_heads_packed(q + dim, sizes->heads, q_dim);
     }
@@ -90,7 +81,7 @@ static struct graft_projected project_joined(const struct graft_attention *self,
     struct graft_projected out = {.gate = gate_room(self, pass)};
     const struct graft_module *const projections[] = {self->qkv, self->gate};
     float *const made[] = {graft_pass_floats(pass, row), out.gate.x};
-    graft_pass_linears(pass, projections, x, made, self->gate != NULL ? 2 : 1);
+    graft_pass_linears(pass, projections, x, made, 2);
     if (pass->error->code == GRAFT_OK) {
         split(self, pass, made[0], row, &out);
     }

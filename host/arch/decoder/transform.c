@@ -2,13 +2,10 @@
 #include "arch/decoder/transform.h"
 
 #include "arch/decoder/choices.h"
-#include "graft/describe.h"
 
 void graft_transform_outline(struct graft_outline *of, struct graft_transform *self, const char *dense, const char *act,
                              const char *act_kind, const char *norm, int64_t in, int64_t out, int32_t bias) {
-    const struct graft_arg norm_args[] = {graft_int_arg("hidden_size", out),
-                                          graft_real_arg("eps", graft_read_real(&of->reader, D_NORM_EPS)),
-                                          graft_int_arg("bias", 0)};
+    const double eps = graft_read_real(&of->reader, D_NORM_EPS);
     const int32_t norm_bias = graft_read_bool(&of->reader, D_NORM_BIAS);
     self->out = out;
     if (dense == NULL || of->error->code != GRAFT_OK) {
@@ -21,8 +18,7 @@ void graft_transform_outline(struct graft_outline *of, struct graft_transform *s
     }
     graft_outline_linear(of, &self->dense, dense, in, out, bias);
     graft_outline_child(of, &self->act, act, act_class, GRAFT_INTERFACE_ACTIVATION, NULL, 0);
-    graft_outline_child(of, &self->norm, norm, graft_outline_name(of, D_CLASS_NORM), GRAFT_INTERFACE_NORM, norm_args,
-                        norm_bias ? 2 : 3);
+    graft_outline_norm_biased(of, &self->norm, norm, graft_outline_name(of, D_CLASS_NORM), out, eps, norm_bias);
 }
 
 float *graft_transform_run(const struct graft_transform *self, const struct graft_pass *pass, float *x) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mixer of Mamba 2 (Dao & Gu 2024). */
 #include <math.h>
-#include <string.h>
 
 #include "arch/decoder/choices.h"
 #include "arch/mixers/mamba2_scan.h"

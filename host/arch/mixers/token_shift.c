@@ -45,8 +45,11 @@ void graft_token_shift_run(const struct graft_token_shift *self, const struct gr
         float *mixed = graft_pass_floats(pass, width);
         made[i] = graft_pass_floats(pass, self->widths[i]);
         linear_args[i] = (struct graft_linear_args){sizeof linear_args[i], 0, pass->rows, mixed, made[i]};
-        for (int64_t at = 0; pass->error->code == GRAFT_OK && at < pass->rows * width; at++) {
-            mixed[at] = x[at] * factors[at % width] + shifted[at] * (1.0f - factors[at % width]);
+        for (int64_t t = 0; pass->error->code == GRAFT_OK && t < pass->rows; t++) {
+            for (int64_t c = 0; c < width; c++) {
+                const int64_t at = t * width + c;
+                mixed[at] = x[at] * factors[c] + shifted[at] * (1.0f - factors[c]);
+            }
         }
     }
     if (pass->error->code == GRAFT_OK) {

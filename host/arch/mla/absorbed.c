@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gets the matrix of kv_b_proj, and splits it by heads. If its class has no plain matrix (codes, adapters), the module
  * is run on the unit vectors, which gives the columns. */
-#include <string.h>
 
 #include "arch/mla/mla.h"
 #include "graft/convert.h"

@@ -3,7 +3,6 @@
  * (graft/experts_implementation.h). */
 #include "arch/moe/experts.h"
 
-#include "arch/decoder/choices.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 #include "graft/swiglu.h"

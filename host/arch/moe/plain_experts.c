@@ -2,7 +2,6 @@
 /* All experts of a layer as stacked parameters, without gates: down(act_fn(up(x))). */
 #include <string.h>
 
-#include "arch/decoder/choices.h"
 #include "arch/moe/expert_pairs.h"
 #include "arch/outline.h"
 #include "arch/pass.h"

@@ -40,12 +40,6 @@ static void read_config(struct graft_outline *of, struct multimodal *self) {
     }
 }
 
-static void describe_number(struct graft_outline *of, const char *name, int64_t value) {
-    if (of->error->code == GRAFT_OK) {
-        graft_describe_number(of->sink, name, value, of->error);
-    }
-}
-
 /* Reads which tokens stand for images and videos, and declares them with what prompts have besides. */
 static void read_tokens(struct graft_outline *of, struct multimodal *self) {
     static const struct {
@@ -71,14 +65,14 @@ static void read_tokens(struct graft_outline *of, struct multimodal *self) {
         graft_reader_fail(reader, V_MODEL_VIDEO_TOKEN, "expected an id other than image_token_id, got %lld",
                           (long long)video);
     }
-    describe_number(of, "spatial_merge_size", self->merge);
-    describe_number(of, "image_token_id", image);
+    graft_outline_number(of, "spatial_merge_size", self->merge);
+    graft_outline_number(of, "image_token_id", image);
     if (placeholders->by_frame) {
-        describe_number(of, "video_by_frame", by_frame);
+        graft_outline_number(of, "video_by_frame", by_frame);
     }
     for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
         if (!graft_read_is_null(reader, tokens[i].choice)) {
-            describe_number(of, tokens[i].attribute, graft_read_int(reader, tokens[i].choice));
+            graft_outline_number(of, tokens[i].attribute, graft_read_int(reader, tokens[i].choice));
         }
     }
 }

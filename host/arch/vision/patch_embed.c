@@ -72,12 +72,9 @@ int graft_patch_embed_describe(const struct graft_class *cls, const struct graft
 
 /* output [embed_dim] = the class vector, which is stored as rows of a weight. */
 static void read_class(const struct patch_embed *self, const struct graft_pass *pass, float *output) {
-    int32_t *ids = graft_scratch_ints(pass->call, self->embed_dim, pass->error);
-    for (int32_t i = 0; ids != NULL && i < self->embed_dim; i++) {
-        ids[i] = i;
-    }
-    if (pass->error->code == GRAFT_OK) {
-        (void)pass->call->kernels->embedding(pass->call, self->class_vector, ids, self->embed_dim, output, pass->error);
+    const float *vector = graft_pass_widen(pass, self->class_vector);
+    if (vector != NULL) {
+        memcpy(output, vector, (size_t)self->embed_dim * sizeof *output);
     }
 }
 

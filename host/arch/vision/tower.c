@@ -141,7 +141,7 @@ int graft_vision_tower_describe(const struct graft_class *cls, const struct graf
     if ((self->has_places || self->has_class) && self->square == 0) {
         graft_reader_fail(&of.reader, V_POSITION_BETWEEN, "expected none with patch.positions or patch.class");
     }
-    const int norms_last = graft_read_bool(&of.reader, V_NORM_LAST_USED);
+    self->norms_last = graft_read_bool(&of.reader, V_NORM_LAST_USED);
     read_windows(&of.reader, self);
     if (error->code != GRAFT_OK) {
         return error->code;
@@ -155,6 +155,5 @@ int graft_vision_tower_describe(const struct graft_class *cls, const struct graf
     outline_end(&of, self);
     outline_deepstack(&of, self);
     outline_blocks(&of, self);
-    self->norms_last = norms_last;
     return error->code;
 }

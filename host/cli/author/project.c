@@ -165,15 +165,3 @@ int author_project_write(const struct author_project *project, const char *folde
     graft_free(sources);
     return status;
 }
-
-void author_remove_tiny(const char *directory) {
-    static const char *const names[] = {"config.json", "model.safetensors"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char *path = graft_path_join(directory, names[i]);
-        if (path != NULL) {
-            (void)unlink(path);
-        }
-        graft_free(path);
-    }
-    (void)rmdir(directory);
-}

@@ -23,7 +23,4 @@ void author_source(struct graft_text *text, const struct author_project *project
 /* Writes the files of the project to the existing folder. Those that were written before one failed are removed. */
 int author_project_write(const struct author_project *project, const char *folder, struct graft_error *error);
 
-/* Removes the tiny model that author_subject_find left. */
-void author_remove_tiny(const char *directory);
-
 #endif

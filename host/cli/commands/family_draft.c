@@ -169,23 +169,25 @@ static void gather(struct graft_writer *writer, struct family_outcome *outcome, 
     }
 }
 
-/* Makes a temporary folder with the text as its only file, "draft.family.json". The caller frees both paths, also on
+/* Makes a temporary folder with the text as its only file, "draft.family.json". The caller frees the path, also on
  * failure. */
-static int make_folder(const char *text, char **folder, char **file, struct graft_error *error) {
+static int make_folder(const char *text, char **folder, struct graft_error *error) {
     int status = graft_folder_make_temporary("/tmp", "family", folder, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    *file = graft_path_join(*folder, "draft.family.json");
+    char *file = graft_path_join(*folder, "draft.family.json");
     const struct graft_file_piece piece = {text, strlen(text)};
-    return *file != NULL ? graft_file_write_temporary(*file, &piece, 1, error) : graft_fail_memory(error, "family");
+    status = file != NULL ? graft_file_write_temporary(file, &piece, 1, error) : graft_fail_memory(error, "family");
+    graft_free(file);
+    return status;
 }
 
 static int load_from_folder(const char *text, struct graft_library *library, struct family_outcome *outcome,
                             struct graft_error *error) {
     struct graft_error reason = graft_error_none();
-    char *folder = NULL, *file = NULL;
-    int status = make_folder(text, &folder, &file, error);
+    char *folder = NULL;
+    int status = make_folder(text, &folder, error);
     if (status == GRAFT_OK) {
         const char *folders[] = {folder};
         outcome->status = graft_library_load_plugins(library, folders, 1, NULL, &reason);
@@ -195,7 +197,6 @@ static int load_from_folder(const char *text, struct graft_library *library, str
         graft_folder_remove(folder);
     }
     graft_free(folder);
-    graft_free(file);
     return status;
 }
 

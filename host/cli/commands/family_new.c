@@ -142,13 +142,12 @@ static int take_defaults(struct family_draft *draft, const struct family_known *
  * config.json that nobody uses. */
 static int64_t score(const struct family_draft *draft, const struct family_known *known,
                      const struct family_outcome *outcome) {
-    const int64_t of_outcome = family_outcome_score(outcome);
-    int64_t assumed = 0;
-    for (size_t i = 0; of_outcome < INT64_MAX && i < graft_json_size(outcome->asked); i++) {
+    int64_t sum = family_outcome_score(outcome);
+    for (size_t i = 0; sum < INT64_MAX && i < graft_json_size(outcome->asked); i++) {
         const char *field;
-        assumed += find_default(draft, known, outcome, i, &field) != NULL;
+        sum += find_default(draft, known, outcome, i, &field) != NULL;
     }
-    return of_outcome < INT64_MAX ? of_outcome + assumed : INT64_MAX;
+    return sum;
 }
 
 /* How many families a family is like, directly or through others. */

@@ -12,6 +12,7 @@
 #include "base/disk.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "cli/author/project.h"
 #include "cli/commands/commands.h"
 #include "cli/program.h"
@@ -139,7 +140,7 @@ static int make_project(const struct graft_options *options, struct graft_librar
     }
     int status = write_project(options, library, project, tiny, error);
     if (status != GRAFT_OK) {
-        author_remove_tiny(tiny);
+        graft_folder_remove(tiny);
         (void)rmdir(folder);
     }
     graft_free(tiny);

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,12 +11,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/disk.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/text.h"
-#include "cli/output.h"
 #include "cli/package/manifest.h"
 
 /* Debian's name for this machine. */

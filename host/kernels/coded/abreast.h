@@ -224,7 +224,7 @@ GRAFT_ROW_INLINE uint32_t *graft_row_abreast_lines(graft_row_ints words, graft_r
 GRAFT_ROW_INLINE void graft_row_abreast_turn_as(const struct graft_coded *self, const int32_t layout,
                                                 const struct graft_transposed_portion *portion) {
     const int64_t lines = layout == GRAFT_TRANSPOSED_PAIRS ? portion->columns / 2 : portion->columns;
-    const int64_t size = self->groups == 1 ? self->columns : self->group_size;
+    const int64_t size = graft_coded_group_columns(self);
     const int64_t last = portion->column + portion->columns;
     for (int64_t at = 0; at < portion->rows; at += GRAFT_ROW_LANES) {
         uint32_t *out = (uint32_t *)portion->out + at / portion->width * portion->width * lines + at % portion->width;

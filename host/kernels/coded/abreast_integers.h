@@ -161,7 +161,7 @@ GRAFT_ROW_INLINE void graft_row_abreast_some(const struct graft_coded *self, con
 /* [any] A graft_many_fill. In place of missing rows come the first ones again. */
 GRAFT_ROW_INLINE void graft_row_abreast_fill(const struct graft_coded *self, const struct graft_many_shape shape,
                                              int64_t first, int64_t n, int64_t column, struct graft_many_panel *panel) {
-    const int64_t size = self->groups == 1 ? self->columns : self->group_size;
+    const int64_t size = graft_coded_group_columns(self);
     panel->stored = graft_coded_has_zeros(self);
     panel->zero = self->zero;
     for (int64_t across = 0; across < GRAFT_MANY_ACROSS; across++) {

@@ -81,8 +81,10 @@ struct graft_coded_loops {
 /* [any] The loops for one kind of codes on this processor. */
 const struct graft_coded_loops *graft_coded_loops_of(int32_t kind, int32_t bits);
 
-/* [any] Those of unsigned codes of 4 bits that lie abreast. */
-const struct graft_coded_loops *graft_coded_loops_abreast(void);
+/* [any] The number of columns of a group; of a single group, all. */
+static inline int64_t graft_coded_group_columns(const struct graft_coded *self) {
+    return self->groups == 1 ? self->columns : self->group_size;
+}
 
 /* [any] Whether rows have zero points of their own. */
 static inline int graft_coded_has_zeros(const struct graft_coded *self) {

@@ -68,7 +68,7 @@ GRAFT_ROW_INLINE void graft_row_many_zeros(const struct graft_coded *self, const
 GRAFT_ROW_INLINE void graft_row_many_blocks(const struct graft_coded *self, const struct graft_row *rows,
                                             const struct graft_many_shape shape, int64_t column, int64_t across,
                                             struct graft_many_panel *panel) {
-    const int64_t size = self->groups == 1 ? self->columns : self->group_size;
+    const int64_t size = graft_coded_group_columns(self);
     const int64_t first = column / size, n = (column + panel->blocks * panel->block - 1) / size - first + 1;
     const float moved = (float)graft_many_moved(shape);
     float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS + GRAFT_ROW_BEHIND];

@@ -206,11 +206,9 @@ static int join(const struct graft_call *call, const struct run *two, struct run
 /* y of both runs from that of tokens [begin, end) of a pair. */
 static void divide(void *data, int64_t begin, int64_t end) {
     const struct pair *pair = data;
-    const int64_t first = pair->runs[0].rows.first, other = pair->runs[1].rows.first;
     for (int64_t i = 2 * begin; i < 2 * end; i++) {
-        const struct run *run = &pair->runs[i % 2];
-        const float *from =
-            pair->product.y + i / 2 * pair->product.y_stride + (run->rows.first > (first < other ? first : other));
+        const struct run *run = &pair->runs[i % 2], *other = &pair->runs[1 - i % 2];
+        const float *from = pair->product.y + i / 2 * pair->product.y_stride + (run->rows.first > other->rows.first);
         float *y = run->product->y + run->row + i / 2 * run->product->y_stride;
         for (int64_t r = 0; r < run->n; r++) {
             y[r] = run->bias != NULL ? from[2 * r] + run->bias[r] : from[2 * r];

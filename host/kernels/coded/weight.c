@@ -36,10 +36,6 @@ const struct graft_coded_loops *graft_coded_loops_of(int32_t kind, int32_t bits)
     }
 }
 
-const struct graft_coded_loops *graft_coded_loops_abreast(void) {
-    return graft_coded_uint4_abreast[graft_isa_choose(GRAFT_ISA_BUILDS)];
-}
-
 /* --- Checks --- */
 
 /* The bits of a code in the layout of the loops. */
@@ -372,7 +368,7 @@ static int fill(struct graft_coded_weight *weight, const char *path, struct graf
     if (codec->layout == GRAFT_CODED_ROWS || is_strips(codec)) {
         status = point_to_rows(weight, path, error);
     } else {
-        rows->loops = lies_abreast(rows) ? graft_coded_loops_abreast() : rows->loops;
+        rows->loops = lies_abreast(rows) ? graft_coded_uint4_abreast[graft_isa_choose(GRAFT_ISA_BUILDS)] : rows->loops;
         status = graft_coded_arrange(weight, path, error);
     }
     if (status != GRAFT_OK) {
