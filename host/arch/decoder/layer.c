@@ -10,7 +10,7 @@
 
 /* Lays out cross attention. It gets the arguments of the layer, as attention does, but a layer_idx of its own for its
  * place in the cache. */
-static void outline_cross(struct graft_outline *of, struct graft_layer *self) {
+static void outline_cross(struct graft_outline *of, struct graft_layer *self, int attends) {
     enum { MAX_ARGS = 32 };
     struct graft_arg items[MAX_ARGS];
     int32_t n = 0;
@@ -19,6 +19,13 @@ static void outline_cross(struct graft_outline *of, struct graft_layer *self) {
     }
     if (self->parallel) {
         graft_reader_fail(&of->reader, D_LAYER_PARALLEL, "not supported with an encoder");
+    }
+    if (!attends) {
+        graft_reader_fail(&of->reader, D_LAYER_HAS_ATTENTION, "expected true in a layer that has layer.cross");
+    }
+    if (!self->norm_after_add && graft_outline_name(of, D_LAYER_CROSS) != NULL &&
+        graft_outline_name(of, D_LAYER_CROSS_NORM) == NULL) {
+        graft_reader_fail(&of->reader, D_LAYER_CROSS_NORM, "expected a name, as layer.cross needs a norm");
     }
     for (int32_t i = 0; i < of->args->count && n < MAX_ARGS - 1; i++) {
         const struct graft_arg *arg = graft_args_at(of->args, i);
@@ -56,13 +63,27 @@ static int outline_attention(struct graft_outline *of, struct graft_layer *self)
         graft_reader_fail(&of->reader, mixed ? D_LAYER_MIXED : D_LAYER_BESIDE,
                           "a mixer needs layer.mixer and class.mixer, and mixer.kind as a word");
     }
-    if (attends && (mixer == NULL || beside)) {
-        graft_outline_given(of, &self->attention, graft_outline_name(of, D_LAYER_ATTENTION),
-                            graft_outline_name(of, D_CLASS_ATTENTION), GRAFT_INTERFACE_SELF_ATTENTION);
-    }
+    const char *attention = attends && (mixer == NULL || beside) ? graft_outline_name(of, D_LAYER_ATTENTION) : NULL;
+    graft_outline_given(of, &self->attention, attention, graft_outline_name(of, D_CLASS_ATTENTION),
+                        GRAFT_INTERFACE_SELF_ATTENTION);
     graft_outline_given(of, &self->mixer, mixer, graft_args_string(of->args, "mixer_class", own_class),
                         GRAFT_INTERFACE_MIXER);
-    return attends;
+    return attention != NULL || mixer != NULL;
+}
+
+/* Refuses layer.parallel and layer.norm_after_add together, and either of them in a layer that lacks a module that it
+ * runs. */
+static void check_order(struct graft_outline *of, const struct graft_layer *self, int attends, int feeds) {
+    if (self->parallel && self->norm_after_add) {
+        graft_reader_fail(&of->reader, D_LAYER_PARALLEL, "expected false, as layer.norm_after_add is true");
+    }
+    if (self->parallel && !(attends && feeds)) {
+        graft_reader_fail(&of->reader, D_LAYER_PARALLEL, "expected false in a layer without %s",
+                          attends ? "an MLP" : "attention or mixer");
+    }
+    if (self->norm_after_add && !attends) {
+        graft_reader_fail(&of->reader, D_LAYER_NORM_AFTER_ADD, "expected false in a layer without attention or mixer");
+    }
 }
 
 void graft_layer_outline(struct graft_outline *of, struct graft_layer *self) {
@@ -78,14 +99,15 @@ void graft_layer_outline(struct graft_outline *of, struct graft_layer *self) {
     self->attention_scale = (float)graft_read_real(reader, D_LAYER_ATTENTION_SCALE);
     self->mlp_skip = (float)graft_read_real(reader, D_LAYER_MLP_SKIP);
     self->mlp_scale = (float)graft_read_real(reader, D_LAYER_MLP_SCALE);
-    const int feeds = graft_read_bool(reader, D_LAYER_HAS_MLP), sparse = graft_read_bool(reader, D_LAYER_EXPERTS);
+    const char *mlp = graft_read_bool(reader, D_LAYER_HAS_MLP) ? graft_outline_name(of, D_LAYER_MLP) : NULL;
+    const int feeds = mlp != NULL, sparse = graft_read_bool(reader, D_LAYER_EXPERTS);
     const int before = graft_read_bool(reader, D_LAYER_NORMS_BEFORE),
               after = graft_read_bool(reader, D_LAYER_NORMS_AFTER);
     const int shared_norm = self->parallel && graft_read_bool(reader, D_LAYER_SHARED_NORM);
     const int attends = outline_attention(of, self);
     const int is_normed = attends && before && graft_read_bool(reader, D_LAYER_ATTENTION_NORMED);
-    graft_outline_given(of, &self->mlp, feeds ? graft_outline_name(of, D_LAYER_MLP) : NULL,
-                        graft_outline_name(of, sparse ? D_CLASS_MOE : D_CLASS_MLP),
+    check_order(of, self, attends, feeds);
+    graft_outline_given(of, &self->mlp, mlp, graft_outline_name(of, sparse ? D_CLASS_MOE : D_CLASS_MLP),
                         self->mlp_mixes ? GRAFT_INTERFACE_MIXER : GRAFT_INTERFACE_MLP);
     outline_norm(of, &self->attention_norm, "attention_norm", is_normed, D_LAYER_ATTENTION_NORM);
     outline_norm(of, &self->attention_output_norm, "attention_output_norm", attends && after,
@@ -95,7 +117,7 @@ void graft_layer_outline(struct graft_outline *of, struct graft_layer *self) {
     graft_outline_vector(of, &self->attention_residual, graft_outline_name(of, D_LAYER_ATTENTION_RESIDUAL),
                          self->hidden_size);
     graft_outline_vector(of, &self->mlp_residual, graft_outline_name(of, D_LAYER_MLP_RESIDUAL), self->hidden_size);
-    outline_cross(of, self);
+    outline_cross(of, self, attends);
 }
 
 struct plain_layer {
