@@ -43,7 +43,7 @@ int graft_family_choice_at(size_t i, struct graft_family_choice *choice) {
         .least = info->least,
         .is_above = (info->flags & GRAFT_CHOICE_ABOVE) != 0,
         .is_by_layer = (info->flags & GRAFT_CHOICE_BY_LAYER) != 0,
-        .is_nullable = (info->flags & GRAFT_CHOICE_NULLABLE) != 0 || info->kind == GRAFT_CHOICE_NAME,
+        .is_nullable = (info->flags & GRAFT_CHOICE_NULLABLE) != 0,
         .member = member->name,
     };
     memcpy(choice, &filled, choice->struct_size < sizeof filled ? choice->struct_size : sizeof filled);

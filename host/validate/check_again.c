@@ -109,7 +109,8 @@ static size_t rows_field(const struct graft_hooked_call *hooked) {
     const struct graft_interface *interface = graft_interface_find(hooked->node->made_by->cls->interface_id);
     const struct graft_row_adapters *adapters = hooked->call->row_adapters;
     const size_t offset = interface->arrays[0].rows.offset;
-    int are_rows = interface->batch_field == 0 && (adapters == NULL || adapters->adapters == NULL);
+    const int are_heads = graft_args_int(&hooked->node->args, "heads", 0) > 0; /* row i has the weight of a head */
+    int are_rows = !are_heads && interface->batch_field == 0 && (adapters == NULL || adapters->adapters == NULL);
     for (const struct graft_interface_array *array = interface->arrays; array->name != NULL; array++) {
         are_rows &= array->rows.from == GRAFT_SIZE_FIELD && array->rows.offset == offset;
     }

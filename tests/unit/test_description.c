@@ -13,7 +13,7 @@
 enum { NAME, WORD, TEXT, SIZE, EPS, FLAG, BY_LAYER, WINDOW, SCALE, ACT_BY_LAYER, NEEDED, COUNT };
 
 static const struct graft_choice_info infos[COUNT] = {
-    [NAME] = {.name = "class.mlp", .kind = GRAFT_CHOICE_NAME, .fallback = "MLP"},
+    [NAME] = {.name = "class.mlp", .kind = GRAFT_CHOICE_NAME, .flags = GRAFT_CHOICE_NULLABLE, .fallback = "MLP"},
     [WORD] = {.name = "norm.kind", .kind = GRAFT_CHOICE_WORD, .words = "rms layer none", .fallback = "layer"},
     [TEXT] = {.name = "mlp.act", .kind = GRAFT_CHOICE_TEXT, .fallback = "hidden_act"},
     [SIZE] =

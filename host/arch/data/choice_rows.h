@@ -5,8 +5,10 @@
 
 #include "arch/data/description.h"
 
-#define NAME(key, fallback_, says_) \
-    { .name = (key), .kind = GRAFT_CHOICE_NAME, .fallback = (fallback_), .says = (says_) }
+enum { BY_LAYER = GRAFT_CHOICE_BY_LAYER, NULLABLE = GRAFT_CHOICE_NULLABLE, ABOVE = GRAFT_CHOICE_ABOVE };
+
+#define NAME(key, flags_, fallback_, says_) \
+    { .name = (key), .kind = GRAFT_CHOICE_NAME, .flags = (flags_), .fallback = (fallback_), .says = (says_) }
 #define INT(key, flags_, minimum_, maximum_, fallback_, says_)                                                    \
     {                                                                                                             \
         .name = (key), .kind = GRAFT_CHOICE_INT, .flags = (flags_), .minimum = (minimum_), .maximum = (maximum_), \

@@ -44,6 +44,7 @@ void graft_description_destroy(struct graft_description *description) {
 
 static int set_name(struct graft_choice_entry *entry, const struct graft_choice_info *info,
                     const struct graft_value *value, const char *source, struct graft_error *error) {
+    const int is_null = value->kind == GRAFT_VALUE_NULL && (info->flags & GRAFT_CHOICE_NULLABLE) != 0;
     struct graft_label got;
     char *name = NULL;
     if (value->kind == GRAFT_VALUE_TEXT && value->text[0] == '\0') {
@@ -54,7 +55,7 @@ static int set_name(struct graft_choice_entry *entry, const struct graft_choice_
         if (name == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
-    } else if (value->kind != GRAFT_VALUE_NULL) {
+    } else if (!is_null) {
         graft_value_describe(value, &got);
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, source, "%s: expected a name, got %s", info->name, got.text);
     }

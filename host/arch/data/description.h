@@ -8,7 +8,7 @@
 #include "arch/section.h"
 
 enum {
-    GRAFT_CHOICE_NAME = 0, /* a name of a class or module, never an expression; null: none */
+    GRAFT_CHOICE_NAME = 0, /* a name of a class or module, never an expression */
     GRAFT_CHOICE_WORD = 1, /* one of `words`, or an expression whose value is one of them */
     GRAFT_CHOICE_TEXT = 2, /* any text, or an expression */
     GRAFT_CHOICE_INT = 3,
@@ -18,7 +18,7 @@ enum {
 
 enum {
     GRAFT_CHOICE_BY_LAYER = 1, /* expressions may use `layer` */
-    GRAFT_CHOICE_NULLABLE = 2, /* null means "none"; without this flag null in config.json is an error */
+    GRAFT_CHOICE_NULLABLE = 2, /* null means "none"; without this flag null is an error */
     GRAFT_CHOICE_ABOVE = 4     /* for GRAFT_CHOICE_REAL: `least` itself is not allowed */
 };
 

@@ -2,52 +2,57 @@
 /* The choices of decoders, a row for each: its number, then its name, bounds and meaning by one of the macros of
  * data/choice_rows.h. choices.h makes the numbers of it, and choices.c the table; docs/family.md and family.schema.json
  * are generated from that. No include guard, as both include it. */
-CHOICE(D_CLASS_CAUSAL_LM, NAME("class.causal_lm", NULL, "the root that generates text; PREFIXForCausalLM"))
-CHOICE(D_CLASS_MASKED_LM, NAME("class.masked_lm", NULL,
+CHOICE(D_CLASS_CAUSAL_LM, NAME("class.causal_lm", NULLABLE, NULL, "the root that generates text; PREFIXForCausalLM"))
+CHOICE(D_CLASS_MASKED_LM, NAME("class.masked_lm", NULLABLE, NULL,
                                "the root that predicts masked tokens, with the head that class.causal_lm has; with it "
                                "the family is one of encoders; null: there is none"))
 CHOICE(D_CLASS_SEQUENCES,
-       NAME("class.sequences", NULL, "the one that classifies sequences; PREFIXForSequenceClassification"))
-CHOICE(D_CLASS_TOKENS, NAME("class.tokens", NULL, "the one that classifies tokens; PREFIXForTokenClassification"))
-CHOICE(D_CLASS_ANSWERS, NAME("class.answers", NULL, "the one that answers questions; PREFIXForQuestionAnswering"))
-CHOICE(D_CLASS_MODEL, NAME("class.model", NULL, "the model without its head; PREFIXModel"))
-CHOICE(D_CLASS_BASE_MODEL, NAME("class.base_model", NULL, "the class below the head; class.model"))
-CHOICE(D_CLASS_LAYER, NAME("class.layer", NULL, "a layer; PREFIXDecoderLayer"))
-CHOICE(D_CLASS_ATTENTION, NAME("class.attention", NULL, "attention; PREFIXAttention"))
-CHOICE(D_CLASS_MLP, NAME("class.mlp", NULL, "a dense MLP; PREFIXMLP"))
-CHOICE(D_CLASS_NORM, NAME("class.norm", NULL, "norms; PREFIXRMSNorm, or LayerNorm with norm.kind layer"))
-CHOICE(D_CLASS_HEAD_NORM, NAME("class.head_norm", NULL, "norms of queries and keys; class.norm"))
-CHOICE(D_CLASS_LAST_NORM, NAME("class.last_norm", NULL, "the norm behind the layers; class.norm"))
-CHOICE(D_CLASS_ROTARY, NAME("class.rotary", NULL, "rotary angles; PREFIXRotaryEmbedding"))
-CHOICE(D_CLASS_EMBEDDING, NAME("class.embedding", "Embedding",
+       NAME("class.sequences", NULLABLE, NULL, "the one that classifies sequences; PREFIXForSequenceClassification"))
+CHOICE(D_CLASS_TOKENS,
+       NAME("class.tokens", NULLABLE, NULL, "the one that classifies tokens; PREFIXForTokenClassification"))
+CHOICE(D_CLASS_ANSWERS,
+       NAME("class.answers", NULLABLE, NULL, "the one that answers questions; PREFIXForQuestionAnswering"))
+CHOICE(D_CLASS_MODEL, NAME("class.model", NULLABLE, NULL, "the model without its head; PREFIXModel"))
+CHOICE(D_CLASS_BASE_MODEL, NAME("class.base_model", NULLABLE, NULL, "the class below the head; class.model"))
+CHOICE(D_CLASS_LAYER, NAME("class.layer", NULLABLE, NULL, "a layer; PREFIXDecoderLayer"))
+CHOICE(D_CLASS_ATTENTION, NAME("class.attention", NULLABLE, NULL, "attention; PREFIXAttention"))
+CHOICE(D_CLASS_MLP, NAME("class.mlp", NULLABLE, NULL, "a dense MLP; PREFIXMLP"))
+CHOICE(D_CLASS_NORM, NAME("class.norm", NULLABLE, NULL, "norms; PREFIXRMSNorm, or LayerNorm with norm.kind layer"))
+CHOICE(D_CLASS_HEAD_NORM, NAME("class.head_norm", NULLABLE, NULL, "norms of queries and keys; class.norm"))
+CHOICE(D_CLASS_LAST_NORM, NAME("class.last_norm", NULLABLE, NULL, "the norm behind the layers; class.norm"))
+CHOICE(D_CLASS_ROTARY, NAME("class.rotary", NULLABLE, NULL, "rotary angles; PREFIXRotaryEmbedding"))
+CHOICE(D_CLASS_EMBEDDING, NAME("class.embedding", 0, "Embedding",
                                "token embeddings; those of another class are multiplied by the root of their width, "
                                "rounded to bf16 in bf16 models"))
-CHOICE(D_CLASS_MOE, NAME("class.moe", NULL, "the block that has experts; PREFIXSparseMoeBlock"))
-CHOICE(D_CLASS_ROUTER, NAME("class.router", NULL, "the router; PREFIXTopKRouter"))
-CHOICE(D_CLASS_EXPERTS, NAME("class.experts", NULL, "the experts; PREFIXExperts"))
-CHOICE(D_CLASS_MIXER, NAME("class.mixer", NULL, "what stands in the place of attention where layer.mixed is true"))
-CHOICE(D_CLASS_GATED_NORM, NAME("class.gated_norm", NULL, "a mixer's norm of what its recurrence gives, with a gate"))
-CHOICE(D_CLASS_STEP_NORM, NAME("class.step_norm", NULL, "norms of steps, B and C (mixer.step_norms); class.norm"))
-CHOICE(D_CLASS_CONDITIONAL, NAME("class.conditional", NULL,
+CHOICE(D_CLASS_MOE, NAME("class.moe", NULLABLE, NULL, "the block that has experts; PREFIXSparseMoeBlock"))
+CHOICE(D_CLASS_ROUTER, NAME("class.router", NULLABLE, NULL, "the router; PREFIXTopKRouter"))
+CHOICE(D_CLASS_EXPERTS, NAME("class.experts", NULLABLE, NULL, "the experts; PREFIXExperts"))
+CHOICE(D_CLASS_MIXER,
+       NAME("class.mixer", NULLABLE, NULL, "what stands in the place of attention where layer.mixed is true"))
+CHOICE(D_CLASS_GATED_NORM,
+       NAME("class.gated_norm", NULLABLE, NULL, "a mixer's norm of what its recurrence gives, with a gate"))
+CHOICE(D_CLASS_STEP_NORM,
+       NAME("class.step_norm", NULLABLE, NULL, "norms of steps, B and C (mixer.step_norms); class.norm"))
+CHOICE(D_CLASS_CONDITIONAL, NAME("class.conditional", NULLABLE, NULL,
                                  "the root that generates text from what an encoder reads, in families that have one; "
                                  "PREFIXForConditionalGeneration"))
 CHOICE(D_CLASS_CROSS_ATTENTION,
-       NAME("class.cross_attention", NULL, "attention to what the encoder gives; PREFIXCrossAttention"))
+       NAME("class.cross_attention", NULLABLE, NULL, "attention to what the encoder gives; PREFIXCrossAttention"))
 
 CHOICE(D_VOCAB_SIZE, INT("vocab_size", 0, 1, MAX_VOCABULARY, "vocab_size", "rows of the token embeddings"))
 CHOICE(D_HIDDEN_SIZE, INT("hidden_size", 0, 1, GRAFT_MAX_SIZE, "hidden_size", "numbers in a hidden state"))
 CHOICE(D_LAYERS, INT("num_hidden_layers", 0, 1, GRAFT_MAX_LAYERS, "num_hidden_layers", "how many layers there are"))
 CHOICE(D_CAUSAL, BOOL("causal", 0, "is_causal ?? true", "whether a token sees only those before it"))
 
-CHOICE(D_MODEL_NAME, NAME("model.name", "model", "the child of the root that has the layers"))
-CHOICE(D_MODEL_ANSWERS, NAME("model.answers", "model", "the same below a head that answers questions"))
-CHOICE(D_MODEL_LAYERS, NAME("model.layers", "layers", "the list of layers"))
-CHOICE(D_MODEL_NORM, NAME("model.norm", "norm", "the last norm; null: none"))
+CHOICE(D_MODEL_NAME, NAME("model.name", 0, "model", "the child of the root that has the layers"))
+CHOICE(D_MODEL_ANSWERS, NAME("model.answers", 0, "model", "the same below a head that answers questions"))
+CHOICE(D_MODEL_LAYERS, NAME("model.layers", 0, "layers", "the list of layers"))
+CHOICE(D_MODEL_NORM, NAME("model.norm", NULLABLE, "norm", "the last norm; null: none"))
 CHOICE(D_MODEL_NORMED, BOOL("model.normed", 0, "true", "whether it is there"))
-CHOICE(D_MODEL_ROTARY, NAME("model.rotary", "rotary_emb", "the child that computes rotary angles"))
-CHOICE(D_MODEL_POOLER,
-       NAME("model.pooler", NULL, "a Linear of the hidden state of a sequence's first token, and tanh; null: none"))
-CHOICE(D_MODEL_POOLER_ACT_NAME, NAME("model.pooler_act_name", "pooler.activation", "the child that is tanh"))
+CHOICE(D_MODEL_ROTARY, NAME("model.rotary", 0, "rotary_emb", "the child that computes rotary angles"))
+CHOICE(D_MODEL_POOLER, NAME("model.pooler", NULLABLE, NULL,
+                            "a Linear of the hidden state of a sequence's first token, and tanh; null: none"))
+CHOICE(D_MODEL_POOLER_ACT_NAME, NAME("model.pooler_act_name", 0, "pooler.activation", "the child that is tanh"))
 CHOICE(D_MODEL_POOLED, BOOL("model.pooled", 0, "true", "whether it is there where there is no head"))
 CHOICE(D_MODEL_STORED_LAYERS, INT("model.stored_layers", NULLABLE, 1, GRAFT_MAX_LAYERS, "null",
                                   "how many layers checkpoints have, each of which runs as often as the next, several "
@@ -56,74 +61,77 @@ CHOICE(D_MODEL_PREDICTORS, WORD("model.predictors", 0, "none behind", "none",
                                 "layers of checkpoints that predict further tokens, and are left out: none; "
                                 "num_nextn_predict_layers behind the model's"))
 CHOICE(D_MODEL_ENCODER,
-       NAME("model.encoder", "encoder", "the child of the root that is the encoder, where there is one"))
-CHOICE(D_MODEL_SHARED, NAME("model.shared", "shared", "the token embeddings that encoder and decoder share"))
+       NAME("model.encoder", 0, "encoder", "the child of the root that is the encoder, where there is one"))
+CHOICE(D_MODEL_SHARED, NAME("model.shared", 0, "shared", "the token embeddings that encoder and decoder share"))
 
-CHOICE(D_HEAD_NAME, NAME("head.name", "lm_head", "the Linear that gives logits"))
+CHOICE(D_HEAD_NAME, NAME("head.name", 0, "lm_head", "the Linear that gives logits"))
 CHOICE(D_HEAD_TIED, BOOL("head.tied", 0, "tie_word_embeddings ?? false", "whether it has the embeddings' weight"))
 CHOICE(D_HEAD_TIED_TO,
-       NAME("head.tied_to", NULL, "the path of that weight; MODEL.EMBEDDING.weight by the names of both"))
+       NAME("head.tied_to", NULLABLE, NULL, "the path of that weight; MODEL.EMBEDDING.weight by the names of both"))
 CHOICE(D_HEAD_BIAS, BOOL("head.bias", 0, "false", "whether it has a bias"))
-CHOICE(D_HEAD_TIED_BIAS, NAME("head.tied_bias", NULL, "where checkpoints may have that bias, too; null: nowhere"))
-CHOICE(D_HEAD_TRANSFORM,
-       NAME("head.transform", NULL, "a Linear before it, behind which come an activation and a norm; null: none"))
+CHOICE(D_HEAD_TIED_BIAS,
+       NAME("head.tied_bias", NULLABLE, NULL, "where checkpoints may have that bias, too; null: nowhere"))
+CHOICE(D_HEAD_TRANSFORM, NAME("head.transform", NULLABLE, NULL,
+                              "a Linear before it, behind which come an activation and a norm; null: none"))
 CHOICE(D_HEAD_TRANSFORM_SIZE, INT("head.transform_size", 0, 1, GRAFT_MAX_SIZE, "hidden_size", "what it gives"))
 CHOICE(D_HEAD_TRANSFORM_BIAS, BOOL("head.transform_bias", 0, "true", "whether it has a bias"))
 CHOICE(D_HEAD_TRANSFORM_ACT, TEXT("head.transform_act", 0, "hidden_act", "that activation, as ACT2FN calls it"))
-CHOICE(D_HEAD_TRANSFORM_ACT_NAME, NAME("head.transform_act_name", "act", "the child that is the activation"))
-CHOICE(D_HEAD_TRANSFORM_NORM, NAME("head.transform_norm", "norm", "that norm"))
-CHOICE(D_HEAD_SEQUENCES, NAME("head.sequences", "score", "the Linear that tells classes of sequences"))
+CHOICE(D_HEAD_TRANSFORM_ACT_NAME, NAME("head.transform_act_name", 0, "act", "the child that is the activation"))
+CHOICE(D_HEAD_TRANSFORM_NORM, NAME("head.transform_norm", 0, "norm", "that norm"))
+CHOICE(D_HEAD_SEQUENCES, NAME("head.sequences", 0, "score", "the Linear that tells classes of sequences"))
 CHOICE(D_HEAD_SEQUENCES_BIAS, BOOL("head.sequences_bias", 0, "false", "whether it has a bias"))
-CHOICE(D_HEAD_TOKENS, NAME("head.tokens", "score", "the Linear that tells classes of tokens"))
-CHOICE(D_HEAD_ANSWERS, NAME("head.answers", "qa_outputs", "the Linear that tells where answers begin and end"))
+CHOICE(D_HEAD_TOKENS, NAME("head.tokens", 0, "score", "the Linear that tells classes of tokens"))
+CHOICE(D_HEAD_ANSWERS, NAME("head.answers", 0, "qa_outputs", "the Linear that tells where answers begin and end"))
 CHOICE(D_HEAD_POOLING, WORD("head.pooling", 0, "last cls mean pooler late", "last",
                             "what tells of a sequence: its last token that is not padding, its first, the mean of its "
                             "tokens, model.pooler, or the mean of what head.labels_transform makes of its tokens"))
 CHOICE(D_HEAD_LABELS_TRANSFORM,
-       NAME("head.labels_transform", NULL,
+       NAME("head.labels_transform", NULLABLE, NULL,
             "a Linear before head.sequences, behind which come an activation and a norm; null: none"))
 CHOICE(D_HEAD_LABELS_TRANSFORM_BIAS, BOOL("head.labels_transform_bias", 0, "true", "whether it has a bias"))
 CHOICE(D_HEAD_LABELS_TRANSFORM_ACT,
        TEXT("head.labels_transform_act", 0, "'tanh'", "that activation, as ACT2FN calls it"))
 CHOICE(D_HEAD_LABELS_TRANSFORM_ACT_NAME,
-       NAME("head.labels_transform_act_name", "classifier.act", "the child that is the activation"))
-CHOICE(D_HEAD_LABELS_TRANSFORM_NORM, NAME("head.labels_transform_norm", NULL, "that norm; null: none"))
+       NAME("head.labels_transform_act_name", 0, "classifier.act", "the child that is the activation"))
+CHOICE(D_HEAD_LABELS_TRANSFORM_NORM, NAME("head.labels_transform_norm", NULLABLE, NULL, "that norm; null: none"))
 CHOICE(D_HEAD_LABELS_TRANSFORM_ALL,
        BOOL("head.labels_transform_all", 0, "false", "the three are before head.tokens and head.answers as well"))
 CHOICE(D_HEAD_SCALE, REAL("head.scale", 0, ANY_REAL, "1", "what logits are multiplied by"))
 CHOICE(D_HEAD_SOFTCAP, REAL("head.softcap", NULLABLE | ABOVE, 0.0, "null",
                             "logits become softcap * tanh(logits / softcap); null: they stay"))
 CHOICE(D_HEAD_LOGITS_BIAS,
-       NAME("head.logits_bias", NULL,
+       NAME("head.logits_bias", NULLABLE, NULL,
             "a row of numbers of the root that is added to them behind an encoder, if the checkpoint has it"))
 
-CHOICE(D_EMBEDDING_NAME, NAME("embedding.name", "embed_tokens", "token embeddings"))
+CHOICE(D_EMBEDDING_NAME, NAME("embedding.name", 0, "embed_tokens", "token embeddings"))
 CHOICE(D_EMBEDDING_SIZE, INT("embedding.size", NULLABLE, 1, GRAFT_MAX_SIZE, "null",
                              "their width where it is not hidden_size, so that two Linears lead in and out"))
 CHOICE(D_EMBEDDING_ROWS,
        INT("embedding.rows", NULLABLE, 1, MAX_VOCABULARY, "null", "how many there are; null: vocab_size"))
-CHOICE(D_EMBEDDING_PROJECT_IN, NAME("embedding.project_in", "project_in", "the Linear behind narrow embeddings"))
-CHOICE(D_EMBEDDING_PROJECT_OUT, NAME("embedding.project_out", "project_out", "the Linear before the head; null: none"))
+CHOICE(D_EMBEDDING_PROJECT_IN, NAME("embedding.project_in", 0, "project_in", "the Linear behind narrow embeddings"))
+CHOICE(D_EMBEDDING_PROJECT_OUT,
+       NAME("embedding.project_out", NULLABLE, "project_out", "the Linear before the head; null: none"))
 CHOICE(D_EMBEDDING_PROJECT_BIAS, BOOL("embedding.project_bias", 0, "false", "whether embedding.project_in has a bias"))
 CHOICE(D_EMBEDDING_PROJECT_SUM,
        BOOL("embedding.project_sum", 0, "false", "it takes the normed sum of embeddings and positions, not embeddings"))
 CHOICE(D_EMBEDDING_PROJECT_EQUAL,
        BOOL("embedding.project_equal", 0, "false", "it is there even where embedding.size is hidden_size"))
 CHOICE(D_EMBEDDING_SCALE, REAL("embedding.scale", 0, ANY_REAL, "1", "what embeddings are multiplied by"))
-CHOICE(D_EMBEDDING_NORM, NAME("embedding.norm", NULL, "a norm of the embeddings; null: none"))
+CHOICE(D_EMBEDDING_NORM, NAME("embedding.norm", NULLABLE, NULL, "a norm of the embeddings; null: none"))
 CHOICE(D_EMBEDDING_NORMED, BOOL("embedding.normed", 0, "true", "whether it is there"))
 CHOICE(D_EMBEDDING_NORM_SUM,
        BOOL("embedding.norm_sum", 0, "false", "it is of their sum with what is added to them, such as positions"))
-CHOICE(D_EMBEDDING_TYPES, NAME("embedding.types", NULL,
+CHOICE(D_EMBEDDING_TYPES, NAME("embedding.types", NULLABLE, NULL,
                                "embeddings of segments, of which all tokens of a decoder get the first; null: none"))
 CHOICE(D_EMBEDDING_TYPE_ROWS, INT("embedding.type_rows", NULLABLE, 1, MAX_POSITIONS, "type_vocab_size",
                                   "how many there are; null: they are not used"))
 CHOICE(D_EMBEDDING_TASKS,
-       NAME("embedding.tasks", NULL, "embeddings of tasks, of which all tokens get the first; null: none"))
+       NAME("embedding.tasks", NULLABLE, NULL, "embeddings of tasks, of which all tokens get the first; null: none"))
 CHOICE(D_EMBEDDING_TASK_ROWS,
        INT("embedding.task_rows", NULLABLE, 1, MAX_POSITIONS, "null", "how many there are; null: they are not used"))
 
-CHOICE(D_POSITION_NAME, NAME("position.name", NULL, "learned positions that are added to embeddings; null: none"))
+CHOICE(D_POSITION_NAME,
+       NAME("position.name", NULLABLE, NULL, "learned positions that are added to embeddings; null: none"))
 CHOICE(D_POSITION_ROWS, INT("position.rows", NULLABLE, 1, MAX_POSITIONS, "max_position_embeddings",
                             "how many there are; null: they are not used"))
 CHOICE(D_POSITION_OFFSET, INT("position.offset", 0, 0, 65536, "0", "rows of theirs before that of position 0"))
@@ -140,7 +148,7 @@ CHOICE(D_RELATIVE_OF, WORD("relative.of", 0, "none model first each", "none",
                            "scores have biases by the distance of query and key: none; from a table of the model; from "
                            "that of the first layer's attention; from one of each attention (Raffel et al. 2020)"))
 CHOICE(D_RELATIVE_NAME,
-       NAME("relative.name", "relative_attention_bias", "that Embedding, a child of the model or of attention"))
+       NAME("relative.name", 0, "relative_attention_bias", "that Embedding, a child of the model or of attention"))
 CHOICE(D_RELATIVE_BUCKETS, INT("relative.buckets", 0, 2, 65536, "relative_attention_num_buckets ?? 32",
                                "how many rows it has; half of them are for keys behind the query where it sees any"))
 CHOICE(D_RELATIVE_DISTANCE, INT("relative.distance", 0, 1, 1 << 20, "relative_attention_max_distance ?? 128",
@@ -148,10 +156,10 @@ CHOICE(D_RELATIVE_DISTANCE, INT("relative.distance", 0, 1, 1 << 20, "relative_at
 
 CHOICE(D_LAYER_TYPE, TEXT("layer.type", BY_LAYER | NULLABLE, "null",
                           "full_attention, sliding_attention, ...: what config.json calls the layer"))
-CHOICE(D_LAYER_TYPES, NAME("layer.types", "full_attention sliding_attention",
+CHOICE(D_LAYER_TYPES, NAME("layer.types", 0, "full_attention sliding_attention",
                            "the types that the family has, by spaces; any other is an error; null: any"))
-CHOICE(D_LAYER_ATTENTION, NAME("layer.attention", "self_attn", "attention"))
-CHOICE(D_LAYER_MIXER, NAME("layer.mixer", NULL, "the mixer of layers that have one in its place"))
+CHOICE(D_LAYER_ATTENTION, NAME("layer.attention", 0, "self_attn", "attention"))
+CHOICE(D_LAYER_MIXER, NAME("layer.mixer", NULLABLE, NULL, "the mixer of layers that have one in its place"))
 CHOICE(D_LAYER_MIXED, BOOL("layer.mixed", BY_LAYER, "false", "whether the layer has a mixer, not attention"))
 CHOICE(D_LAYER_BESIDE, BOOL("layer.beside", BY_LAYER, "false",
                             "whether a mixer is beside attention: both see the same, and what they give is added"))
@@ -159,15 +167,16 @@ CHOICE(D_LAYER_HAS_ATTENTION,
        BOOL("layer.has_attention", BY_LAYER, "true", "whether the layer has attention, or the mixer in its place"))
 CHOICE(D_LAYER_HAS_MLP,
        BOOL("layer.has_mlp", BY_LAYER, "true", "whether the layer has an MLP, or experts in its place"))
-CHOICE(D_LAYER_MLP, NAME("layer.mlp", "mlp", "the MLP, or the block that has experts; null: none"))
+CHOICE(D_LAYER_MLP, NAME("layer.mlp", NULLABLE, "mlp", "the MLP, or the block that has experts; null: none"))
 CHOICE(D_LAYER_EXPERTS, BOOL("layer.experts", BY_LAYER, "false", "whether the layer has experts, not one MLP"))
-CHOICE(D_LAYER_ATTENTION_NORM, NAME("layer.attention_norm", "input_layernorm", "the norm of what attention sees"))
+CHOICE(D_LAYER_ATTENTION_NORM,
+       NAME("layer.attention_norm", NULLABLE, "input_layernorm", "the norm of what attention sees"))
 CHOICE(D_LAYER_ATTENTION_NORMED, BOOL("layer.attention_normed", BY_LAYER, "true", "whether it is there"))
 CHOICE(D_LAYER_ATTENTION_OUTPUT_NORM,
-       NAME("layer.attention_output_norm", NULL, "the norm of what attention gives, before that is added"))
-CHOICE(D_LAYER_MLP_NORM, NAME("layer.mlp_norm", "post_attention_layernorm", "the norm of what the MLP sees"))
+       NAME("layer.attention_output_norm", NULLABLE, NULL, "the norm of what attention gives, before that is added"))
+CHOICE(D_LAYER_MLP_NORM, NAME("layer.mlp_norm", NULLABLE, "post_attention_layernorm", "the norm of what the MLP sees"))
 CHOICE(D_LAYER_MLP_OUTPUT_NORM,
-       NAME("layer.mlp_output_norm", NULL, "the norm of what the MLP gives, before that is added"))
+       NAME("layer.mlp_output_norm", NULLABLE, NULL, "the norm of what the MLP gives, before that is added"))
 CHOICE(D_LAYER_PARALLEL,
        BOOL("layer.parallel", 0, "false", "the MLP sees the layer's input, not what attention has made of it"))
 CHOICE(D_LAYER_SHARED_NORM,
@@ -182,8 +191,8 @@ CHOICE(D_LAYER_NORMS_AFTER,
 CHOICE(D_LAYER_RESIDUAL_SCALE, REAL("layer.residual_scale", BY_LAYER, ANY_REAL, "1",
                                     "what attention and MLP give is multiplied by it before it is added"))
 CHOICE(D_LAYER_ATTENTION_RESIDUAL,
-       NAME("layer.attention_residual", NULL, "a vector that multiplies what attention's output is added to"))
-CHOICE(D_LAYER_MLP_RESIDUAL, NAME("layer.mlp_residual", NULL, "the same of the MLP's"))
+       NAME("layer.attention_residual", NULLABLE, NULL, "a vector that multiplies what attention's output is added to"))
+CHOICE(D_LAYER_MLP_RESIDUAL, NAME("layer.mlp_residual", NULLABLE, NULL, "the same of the MLP's"))
 CHOICE(D_LAYER_RESIDUAL_NORMED,
        BOOL("layer.residual_normed", 0, "false", "it is added to what attention or MLP saw, not to the layer's input"))
 CHOICE(D_LAYER_ATTENTION_SKIP, REAL("layer.attention_skip", BY_LAYER, ANY_REAL, "1",
@@ -191,24 +200,24 @@ CHOICE(D_LAYER_ATTENTION_SKIP, REAL("layer.attention_skip", BY_LAYER, ANY_REAL, 
 CHOICE(D_LAYER_ATTENTION_SCALE, REAL("layer.attention_scale", BY_LAYER, ANY_REAL, "1", "and that output by this"))
 CHOICE(D_LAYER_MLP_SKIP, REAL("layer.mlp_skip", BY_LAYER, ANY_REAL, "1", "the same of the MLP"))
 CHOICE(D_LAYER_MLP_SCALE, REAL("layer.mlp_scale", BY_LAYER, ANY_REAL, "1", "and of its output"))
-CHOICE(D_LAYER_CROSS, NAME("layer.cross", "encoder_attn", "attention to what the encoder gives, where there is one"))
+CHOICE(D_LAYER_CROSS, NAME("layer.cross", 0, "encoder_attn", "attention to what the encoder gives, where there is one"))
 CHOICE(D_LAYER_CROSS_NORM,
-       NAME("layer.cross_norm", "encoder_attn_layer_norm", "its norm, as layer.attention_norm of attention"))
-CHOICE(D_LAYER_LOW_RANK, NAME("layer.low_rank", NULL,
+       NAME("layer.cross_norm", 0, "encoder_attn_layer_norm", "its norm, as layer.attention_norm of attention"))
+CHOICE(D_LAYER_LOW_RANK, NAME("layer.low_rank", NULLABLE, NULL,
                               "a branch beside attention: what that sees, plus the norm of its product with two small "
                               "matrices, is added to what attention gives (Menghani et al. 2024, LAuReL); null: none"))
 CHOICE(D_LAYER_LOW_RANK_SIZE,
        INT("layer.low_rank_size", BY_LAYER, 1, GRAFT_MAX_SIZE, "laurel_rank", "numbers between these matrices"))
-CHOICE(D_LAYER_SCALAR,
-       NAME("layer.scalar", NULL, "a parameter of one number that multiplies what the layer gives; null: none"))
+CHOICE(D_LAYER_SCALAR, NAME("layer.scalar", NULLABLE, NULL,
+                            "a parameter of one number that multiplies what the layer gives; null: none"))
 CHOICE(D_LAYER_EXPERTS_BESIDE, BOOL("layer.experts_beside", BY_LAYER | NULLABLE, "null",
                                     "whether there are experts beside the MLP, which see the layer's hidden state as "
                                     "layer.mlp_norm does, their router without a norm; null: in no layer"))
-CHOICE(D_LAYER_BESIDE_MLP_NORM, NAME("layer.beside_mlp_norm", "post_feedforward_layernorm_1",
+CHOICE(D_LAYER_BESIDE_MLP_NORM, NAME("layer.beside_mlp_norm", 0, "post_feedforward_layernorm_1",
                                      "the norm of what the MLP gives, where there are experts beside it"))
 CHOICE(D_LAYER_BESIDE_NORM,
-       NAME("layer.beside_norm", "pre_feedforward_layernorm_2", "the norm of what these experts see"))
-CHOICE(D_LAYER_BESIDE_OUTPUT_NORM, NAME("layer.beside_output_norm", "post_feedforward_layernorm_2",
+       NAME("layer.beside_norm", 0, "pre_feedforward_layernorm_2", "the norm of what these experts see"))
+CHOICE(D_LAYER_BESIDE_OUTPUT_NORM, NAME("layer.beside_output_norm", 0, "post_feedforward_layernorm_2",
                                         "the norm of what they give, before both are added"))
 
 CHOICE(D_INPUT_SIZE,
@@ -217,27 +226,27 @@ CHOICE(D_INPUT_SIZE,
 CHOICE(D_INPUT_ROWS, INT("layer_input.rows", 0, 1, MAX_VOCABULARY, "vocab_size_per_layer_input",
                          "how many tokens have some; others have those of token 0"))
 CHOICE(D_INPUT_EMBEDDINGS,
-       NAME("layer_input.embeddings", "embed_tokens_per_layer", "their table, a row of all layers for each token"))
-CHOICE(D_INPUT_PROJECTION, NAME("layer_input.projection", "per_layer_model_projection",
+       NAME("layer_input.embeddings", 0, "embed_tokens_per_layer", "their table, a row of all layers for each token"))
+CHOICE(D_INPUT_PROJECTION, NAME("layer_input.projection", 0, "per_layer_model_projection",
                                 "a Linear of embeddings that gives as many, which are added when normed"))
-CHOICE(D_INPUT_NORM, NAME("layer_input.norm", "per_layer_projection_norm", "that norm"))
-CHOICE(D_INPUT_GATE, NAME("layer_input.gate", "per_layer_input_gate",
+CHOICE(D_INPUT_NORM, NAME("layer_input.norm", 0, "per_layer_projection_norm", "that norm"))
+CHOICE(D_INPUT_GATE, NAME("layer_input.gate", 0, "per_layer_input_gate",
                           "the Linear of hidden states that they are multiplied by, behind the activation mlp.act"))
-CHOICE(D_INPUT_ACT_NAME, NAME("layer_input.act_name", "act_fn", "the child that is this activation"))
-CHOICE(D_INPUT_OUTPUT, NAME("layer_input.output", "per_layer_projection", "the Linear back"))
-CHOICE(D_INPUT_OUTPUT_NORM, NAME("layer_input.output_norm", "post_per_layer_input_norm",
+CHOICE(D_INPUT_ACT_NAME, NAME("layer_input.act_name", 0, "act_fn", "the child that is this activation"))
+CHOICE(D_INPUT_OUTPUT, NAME("layer_input.output", 0, "per_layer_projection", "the Linear back"))
+CHOICE(D_INPUT_OUTPUT_NORM, NAME("layer_input.output_norm", 0, "post_per_layer_input_norm",
                                  "the norm of what that gives, before it is added to hidden states"))
 
 CHOICE(D_STREAMS_COUNT, INT("streams.count", NULLABLE, 1, 64, "null",
                             "hidden states that a token has side by side; a layer computes one of them, and what the "
                             "others become is predicted and corrected (Baykal et al. 2023, AltUp); null: one alone"))
 CHOICE(D_STREAMS_ACTIVE, INT("streams.active", 0, 0, 63, "0", "the number of the one that layers compute"))
-CHOICE(D_STREAMS_NAME, NAME("streams.name", "altup", "what the modules of prediction and correction are below"))
+CHOICE(D_STREAMS_NAME, NAME("streams.name", 0, "altup", "what the modules of prediction and correction are below"))
 CHOICE(D_STREAMS_SCALED,
        BOOL("streams.scaled", 0, "true", "whether its correct_output_scale multiplies what layer_input.gate sees"))
 CHOICE(D_STREAMS_IN,
-       NAME("streams.in", "altup_projections", "the list of Linears that make the other ones of the first"))
-CHOICE(D_STREAMS_OUT, NAME("streams.out", "altup_unembed_projections",
+       NAME("streams.in", 0, "altup_projections", "the list of Linears that make the other ones of the first"))
+CHOICE(D_STREAMS_OUT, NAME("streams.out", 0, "altup_unembed_projections",
                            "those behind the last layer, of whose products and the first one the mean is taken"))
 
 CHOICE(D_NORM_KIND, WORD("norm.kind", 0, "rms layer", "rms", "RMSNorm, or LayerNorm"))
@@ -257,15 +266,15 @@ CHOICE(D_PROJECTED, WORD("attention.projected", 0, "once routed", "once",
 CHOICE(D_QKV_BIAS, BOOL("attention.qkv_bias", BY_LAYER, "false", "whether queries, keys and values have biases"))
 CHOICE(D_K_BIAS, BOOL("attention.k_bias", NULLABLE, "null", "the same of keys alone; null: as attention.qkv_bias"))
 CHOICE(D_O_BIAS, BOOL("attention.o_bias", BY_LAYER, "false", "whether the output projection has a bias"))
-CHOICE(D_QUERY, NAME("attention.query", "q_proj", "the projection of queries"))
-CHOICE(D_KEY, NAME("attention.key", "k_proj", "the projection of keys"))
-CHOICE(D_VALUE, NAME("attention.value", "v_proj", "the projection of values"))
-CHOICE(D_QKV, NAME("attention.qkv", NULL, "one projection in the place of these three"))
+CHOICE(D_QUERY, NAME("attention.query", 0, "q_proj", "the projection of queries"))
+CHOICE(D_KEY, NAME("attention.key", 0, "k_proj", "the projection of keys"))
+CHOICE(D_VALUE, NAME("attention.value", 0, "v_proj", "the projection of values"))
+CHOICE(D_QKV, NAME("attention.qkv", NULLABLE, NULL, "one projection in the place of these three"))
 CHOICE(D_QKV_LAYOUT, WORD("attention.qkv_layout", 0, "joined by_head grouped four_blocks", "joined",
                           "its rows: all queries, keys, values; [heads, 3, head_dim]; [kv_heads, queries of it + 2, "
                           "head_dim]; four times a quarter of all queries, values, keys"))
-CHOICE(D_OUTPUT, NAME("attention.output", "o_proj", "the projection of what the heads give"))
-CHOICE(D_OUTPUT_NORM, NAME("attention.output_norm", NULL, "a norm of what that takes; null: none"))
+CHOICE(D_OUTPUT, NAME("attention.output", 0, "o_proj", "the projection of what the heads give"))
+CHOICE(D_OUTPUT_NORM, NAME("attention.output_norm", NULLABLE, NULL, "a norm of what that takes; null: none"))
 CHOICE(D_ATTENTION_SCALE,
        REAL("attention.scale", BY_LAYER | NULLABLE, ANY_REAL, "null", "of the scores; null: 1 / sqrt(head_dim)"))
 CHOICE(D_ATTENTION_INPUT_SCALE,
@@ -281,8 +290,8 @@ CHOICE(D_CHUNK, INT("attention.chunk", BY_LAYER | NULLABLE, 1, MAX_POSITIONS, "n
 CHOICE(D_HEAD_NORM, WORD("attention.head_norm", BY_LAYER, "none head all each", "none",
                          "norms of queries and keys: none, of each head, of all heads of a token together, of each "
                          "head with a weight of its own"))
-CHOICE(D_QUERY_NORM, NAME("attention.query_norm", "q_norm", "that of queries"))
-CHOICE(D_KEY_NORM, NAME("attention.key_norm", "k_norm", "that of keys"))
+CHOICE(D_QUERY_NORM, NAME("attention.query_norm", 0, "q_norm", "that of queries"))
+CHOICE(D_KEY_NORM, NAME("attention.key_norm", 0, "k_norm", "that of keys"))
 CHOICE(D_HEAD_NORM_WEIGHT,
        BOOL("attention.head_norm_weight", NULLABLE, "null", "whether they have a weight; null: as norm.weight"))
 CHOICE(D_HEAD_NORM_BIAS,
@@ -294,7 +303,8 @@ CHOICE(D_CLIP, REAL("attention.clip", NULLABLE | ABOVE, 0.0, "null",
 CHOICE(D_VALUE_DIM, INT("attention.value_dim", BY_LAYER | NULLABLE, 1, GRAFT_MAX_SIZE, "null",
                         "numbers of a head of values; null: attention.head_dim"))
 CHOICE(D_VALUE_SCALE, REAL("attention.value_scale", 0, ANY_REAL, "1", "what values are multiplied by"))
-CHOICE(D_VALUE_NORM, NAME("attention.value_norm", NULL, "a norm of each head of values, without a weight; null: none"))
+CHOICE(D_VALUE_NORM,
+       NAME("attention.value_norm", NULLABLE, NULL, "a norm of each head of values, without a weight; null: none"))
 CHOICE(D_VALUE_IS_KEY, BOOL("attention.value_is_key", BY_LAYER | NULLABLE, "null",
                             "whether values are what the projection of keys gives, before norms and rotation, and have "
                             "no projection; null: in no layer"))
@@ -314,7 +324,7 @@ CHOICE(D_DIFFERENTIAL,
        BOOL("attention.differential", 0, "false",
             "what the second half of heads gives, times a learned number, is subtracted from the first"))
 CHOICE(D_KEY_WEIGHTS,
-       NAME("attention.key_weights", NULL,
+       NAME("attention.key_weights", NULLABLE, NULL,
             "a Linear of the values of a token: exp(A * softplus(it)) is added to the scores of its keys; null: none"))
 CHOICE(D_SINKS, BOOL("attention.sinks", BY_LAYER, "false", "each head has a score without a value in its softmax"))
 CHOICE(D_ALIBI, REAL("attention.alibi", NULLABLE | ABOVE, 0.0, "null",
@@ -325,15 +335,16 @@ CHOICE(D_ALIBI_ROUNDED, BOOL("attention.alibi_rounded", 0, "false",
 CHOICE(D_GATE, WORD("attention.gate", 0, "none query number head", "none",
                     "what heads give is multiplied by a gate: none; the second half of each query; "
                     "attention.gate_proj, with a number for each of theirs; with one for each head"))
-CHOICE(D_GATE_NAME, NAME("attention.gate_proj", "gate_proj", "the projection that gives it"))
+CHOICE(D_GATE_NAME, NAME("attention.gate_proj", 0, "gate_proj", "the projection that gives it"))
 CHOICE(D_GATE_ACT, WORD("attention.gate_act", 0, "sigmoid softplus", "sigmoid", "what the gate goes through"))
-CHOICE(D_GATE_BIAS, NAME("attention.gate_bias", NULL, "a vector, one number a head, that is added before; null: none"))
+CHOICE(D_GATE_BIAS,
+       NAME("attention.gate_bias", NULLABLE, NULL, "a vector, one number a head, that is added before; null: none"))
 
-CHOICE(D_DISENTANGLED_NAME, NAME("disentangled.embeddings", NULL,
+CHOICE(D_DISENTANGLED_NAME, NAME("disentangled.embeddings", NULLABLE, NULL,
                                  "embeddings of distances, a child of the model: scores have what queries make of them "
                                  "and what keys do (He et al. 2021); null: they do not"))
 CHOICE(D_DISENTANGLED_USE, BOOL("disentangled.use", 0, "true", "whether they are there"))
-CHOICE(D_DISENTANGLED_NORM, NAME("disentangled.norm", NULL, "their norm, another child; null: none"))
+CHOICE(D_DISENTANGLED_NORM, NAME("disentangled.norm", NULLABLE, NULL, "their norm, another child; null: none"))
 CHOICE(D_DISENTANGLED_NORMED, BOOL("disentangled.normed", 0, "true", "whether it is there"))
 CHOICE(D_DISENTANGLED_REACH,
        INT("disentangled.reach", 0, 2, 65536, "max_relative_positions", "the distance from which on all are alike"))
@@ -346,8 +357,8 @@ CHOICE(D_DISENTANGLED_BY_QUERY,
        BOOL("disentangled.by_query", 0, "true", "whether keys see what queries make of distances"))
 CHOICE(D_DISENTANGLED_SHARED,
        BOOL("disentangled.shared", 0, "false", "distances have the projections of tokens, not the next two"))
-CHOICE(D_DISENTANGLED_KEY, NAME("disentangled.key", "self.pos_key_proj", "the projection of distances as keys"))
-CHOICE(D_DISENTANGLED_QUERY, NAME("disentangled.query", "self.pos_query_proj", "the same as queries"))
+CHOICE(D_DISENTANGLED_KEY, NAME("disentangled.key", 0, "self.pos_key_proj", "the projection of distances as keys"))
+CHOICE(D_DISENTANGLED_QUERY, NAME("disentangled.query", 0, "self.pos_query_proj", "the same as queries"))
 
 CHOICE(
     D_LATENT_RANK,
@@ -403,11 +414,11 @@ CHOICE(D_MIXER_KIND,
             "what mixers are: selective state spaces, the gated delta rule, a gated convolution, linear attention that "
             "decays, a gated linear recurrent unit, or those of RWKV, whose class.mlp looks at the token before, too"))
 CHOICE(D_MIXER_KERNEL, INT("mixer.kernel", BY_LAYER, 2, 64, "conv_kernel", "tokens that its convolution is over"))
-CHOICE(D_MIXER_CONV, NAME("mixer.conv", "conv1d", "the convolution"))
+CHOICE(D_MIXER_CONV, NAME("mixer.conv", 0, "conv1d", "the convolution"))
 CHOICE(D_MIXER_CONV_BIAS, BOOL("mixer.conv_bias", 0, "false", "whether it has a bias"))
 CHOICE(D_MIXER_ACT, TEXT("mixer.act", 0, "hidden_act", "the activation behind it, as transformers' ACT2FN calls it"))
 CHOICE(D_MIXER_BIAS, BOOL("mixer.bias", 0, "false", "whether the projection in has a bias"))
-CHOICE(D_MIXER_OUTPUT, NAME("mixer.output", "out_proj", "the projection out"))
+CHOICE(D_MIXER_OUTPUT, NAME("mixer.output", 0, "out_proj", "the projection out"))
 CHOICE(D_MIXER_OUTPUT_BIAS,
        BOOL("mixer.output_bias", 0, "false", "whether that of mamba2 has a bias; others: mixer.bias"))
 CHOICE(D_MIXER_SIZE,
@@ -421,7 +432,7 @@ CHOICE(D_MIXER_GROUPS, INT("mixer.groups", BY_LAYER, 1, MAX_MIXER_HEADS, "n_grou
                            "of heads that share B and C, and are normed by themselves (mamba2)"))
 CHOICE(D_MIXER_STATE_SIZE, INT("mixer.state_size", BY_LAYER, 1, MAX_MIXER_DIM, "state_size",
                                "numbers that a channel keeps (mamba, mamba2)"))
-CHOICE(D_MIXER_NORM, NAME("mixer.norm", "norm", "the norm of what the recurrence gives"))
+CHOICE(D_MIXER_NORM, NAME("mixer.norm", 0, "norm", "the norm of what the recurrence gives"))
 CHOICE(D_MIXER_NORMED, BOOL("mixer.normed", 0, "true", "whether that of mamba2 is there, or its gate alone"))
 CHOICE(D_MIXER_NORM_EPS, REAL("mixer.norm_eps", 0, 0.0, "rms_norm_eps", "of norms inside mixers"))
 CHOICE(D_MIXER_NORM_ORDER, WORD("mixer.norm_order", 0, "gate_first gate_last", "gate_last",
@@ -461,12 +472,12 @@ CHOICE(D_MLP_ACT, TEXT("mlp.act", 0, "hidden_act", "the activation, as transform
 CHOICE(D_MLP_BIAS, BOOL("mlp.bias", 0, "false", "whether its projections have biases"))
 CHOICE(D_MLP_DOWN_BIAS,
        BOOL("mlp.down_bias", NULLABLE, "null", "whether the projection out has one; null: as mlp.bias"))
-CHOICE(D_MLP_GATE, NAME("mlp.gate", "gate_proj", "the gate; null: none, down(act(up(x)))"))
-CHOICE(D_MLP_UP, NAME("mlp.up", "up_proj", "the projection beside it"))
-CHOICE(D_MLP_GATE_UP, NAME("mlp.gate_up", NULL, "one projection in the place of both, the gate's rows first"))
-CHOICE(D_MLP_DOWN, NAME("mlp.down", "down_proj", "the projection out"))
-CHOICE(D_MLP_ACT_NAME, NAME("mlp.act_name", "act_fn", "the child that is the activation"))
-CHOICE(D_MLP_NORM, NAME("mlp.norm", NULL, "a norm of what mlp.down takes; null: none"))
+CHOICE(D_MLP_GATE, NAME("mlp.gate", NULLABLE, "gate_proj", "the gate; null: none, down(act(up(x)))"))
+CHOICE(D_MLP_UP, NAME("mlp.up", 0, "up_proj", "the projection beside it"))
+CHOICE(D_MLP_GATE_UP, NAME("mlp.gate_up", NULLABLE, NULL, "one projection in the place of both, the gate's rows first"))
+CHOICE(D_MLP_DOWN, NAME("mlp.down", 0, "down_proj", "the projection out"))
+CHOICE(D_MLP_ACT_NAME, NAME("mlp.act_name", 0, "act_fn", "the child that is the activation"))
+CHOICE(D_MLP_NORM, NAME("mlp.norm", NULLABLE, NULL, "a norm of what mlp.down takes; null: none"))
 CHOICE(D_MLP_GATE_SCALE,
        REAL("mlp.gate_scale", BY_LAYER, ANY_REAL, "1", "what the gate is multiplied by before its activation"))
 CHOICE(D_MLP_OUTPUT_SCALE, REAL("mlp.output_scale", BY_LAYER, ANY_REAL, "1", "what the MLP gives is multiplied by"))
@@ -478,29 +489,29 @@ CHOICE(D_MLP_GATE_QUANTILE,
        REAL("mlp.gate_quantile", BY_LAYER, 0.0, "0",
             "of gates only what is above this quantile of a normal distribution is kept, minus the quantile; 0: all"))
 CHOICE(D_MLP_GATED, BOOL("mlp.gated", 0, "true", "whether mlp.gate is there, if it has a name"))
-CHOICE(D_MLP_ALONE, NAME("mlp.alone", NULL, "what mlp.up is called where it is not; null: the same"))
+CHOICE(D_MLP_ALONE, NAME("mlp.alone", NULLABLE, NULL, "what mlp.up is called where it is not; null: the same"))
 
 CHOICE(D_MOE_EXPERTS, INT("moe.experts", BY_LAYER | NULLABLE, 0, GRAFT_MAX_EXPERTS, "null",
                           "how many there are; 0: the shared MLP alone; null: none"))
 CHOICE(D_MOE_TOP_K, INT("moe.top_k", BY_LAYER, 1, GRAFT_MAX_EXPERTS, "num_experts_per_tok", "how many a token goes to"))
 CHOICE(D_MOE_SIZE, INT("moe.size", BY_LAYER, 1, GRAFT_MAX_SIZE, "moe_intermediate_size", "numbers inside one expert"))
-CHOICE(D_MOE_ROUTER_NAME, NAME("moe.router", "gate", "the router"))
+CHOICE(D_MOE_ROUTER_NAME, NAME("moe.router", 0, "gate", "the router"))
 CHOICE(D_MOE_ROUTER_BIAS, BOOL("moe.router_bias", 0, "false", "whether logits have a bias"))
 CHOICE(D_MOE_ROUTER_EXACT, BOOL("moe.router_exact", 0, "false", "logits are computed in f32 in bf16 models, too"))
-CHOICE(D_MOE_ROUTER_NORM, NAME("moe.router_norm", NULL,
+CHOICE(D_MOE_ROUTER_NORM, NAME("moe.router_norm", NULLABLE, NULL,
                                "a norm, without a weight, of what the router sees, behind which that is divided by the "
                                "root of its width; null: none"))
-CHOICE(D_MOE_ROUTER_SCALE, NAME("moe.router_scale", NULL,
+CHOICE(D_MOE_ROUTER_SCALE, NAME("moe.router_scale", NULLABLE, NULL,
                                 "with moe.router_norm: a vector of the router that multiplies it then; null: none"))
-CHOICE(D_MOE_EXPERT_SCALE,
-       NAME("moe.expert_scale", NULL, "a vector of the router, one number for the weights of each expert; null: none"))
-CHOICE(D_MOE_EXPERTS_NAME, NAME("moe.list", "experts", "the experts"))
+CHOICE(D_MOE_EXPERT_SCALE, NAME("moe.expert_scale", NULLABLE, NULL,
+                                "a vector of the router, one number for the weights of each expert; null: none"))
+CHOICE(D_MOE_EXPERTS_NAME, NAME("moe.list", 0, "experts", "the experts"))
 CHOICE(D_MOE_KIND, WORD("moe.kind", 0, "gated plain", "gated",
                         "what an expert is: down(act(gate(x)) * up(x)), or down(act(up(x)))"))
 CHOICE(D_MOE_LATENT, INT("moe.latent", BY_LAYER | NULLABLE, 1, GRAFT_MAX_SIZE, "null",
                          "numbers that experts see of a token, behind a Linear, with another back; null: hidden_size"))
-CHOICE(D_MOE_LATENT_IN, NAME("moe.latent_in", "fc1_latent_proj", "the first of these"))
-CHOICE(D_MOE_LATENT_OUT, NAME("moe.latent_out", "fc2_latent_proj", "the second"))
+CHOICE(D_MOE_LATENT_IN, NAME("moe.latent_in", 0, "fc1_latent_proj", "the first of these"))
+CHOICE(D_MOE_LATENT_OUT, NAME("moe.latent_out", 0, "fc2_latent_proj", "the second"))
 CHOICE(D_MOE_STORED,
        WORD("moe.stored", 0, "list w1_w3_w2 stacked interleaved transposed", "list",
             "in checkpoints: E.gate_proj, E.up_proj, E.down_proj; E.w1, E.w3, E.w2; as the class has them; [experts, "
@@ -518,7 +529,7 @@ CHOICE(D_MOE_SCORE, WORD("moe.score", 0, "softmax sigmoid top_softmax top_sigmoi
 CHOICE(D_MOE_JITTER, REAL("moe.jitter", 0, 0.0, "router_jitter_noise ?? 0.01",
                           "with sparsemixer: how near, as half of a part of the larger of both"))
 CHOICE(D_MOE_CORRECTION,
-       NAME("moe.correction", NULL, "a vector of the router that is added to scores for choosing alone"))
+       NAME("moe.correction", NULLABLE, NULL, "a vector of the router that is added to scores for choosing alone"))
 CHOICE(D_MOE_CORRECTED, BOOL("moe.corrected", 0, "true", "whether that is there"))
 CHOICE(D_MOE_CORRECTION_ROW,
        BOOL("moe.correction_row", 0, "false", "it is one row of a matrix, [1, experts], not a vector"))
@@ -532,11 +543,11 @@ CHOICE(D_MOE_LEAST_SUM, REAL("moe.least_sum", 0, 0.0, "0", "with moe.normalise: 
 CHOICE(D_MOE_SCALE, REAL("moe.scale", 0, ANY_REAL, "1", "what weights are multiplied by"))
 CHOICE(D_MOE_WEIGHS_INPUT,
        BOOL("moe.weighs_input", 0, "false", "what an expert sees has its weight, not what it gives"))
-CHOICE(D_MOE_SHARED_NAME, NAME("moe.shared", NULL, "an MLP for all tokens beside the experts; null: none"))
+CHOICE(D_MOE_SHARED_NAME, NAME("moe.shared", NULLABLE, NULL, "an MLP for all tokens beside the experts; null: none"))
 CHOICE(D_MOE_SHARED_SIZE, INT("moe.shared_size", NULLABLE, 1, GRAFT_MAX_SIZE, "shared_expert_intermediate_size",
                               "numbers inside it; null: there is none"))
 CHOICE(D_MOE_SHARED_GATE,
-       NAME("moe.shared_gate", NULL, "a Linear whose sigmoid its output is multiplied by; null: none"))
+       NAME("moe.shared_gate", NULLABLE, NULL, "a Linear whose sigmoid its output is multiplied by; null: none"))
 CHOICE(D_MOE_SUM_SCALE,
        REAL("moe.sum_scale", 0, ANY_REAL, "1", "what the sum of experts and shared one is multiplied by"))
-CHOICE(D_MOE_SUM_BIAS, NAME("moe.sum_bias", NULL, "a vector of the block that is added to it; null: none"))
+CHOICE(D_MOE_SUM_BIAS, NAME("moe.sum_bias", NULLABLE, NULL, "a vector of the block that is added to it; null: none"))

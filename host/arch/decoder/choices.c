@@ -3,15 +3,7 @@
 
 #include "arch/data/choice_rows.h"
 
-enum {
-    BY_LAYER = GRAFT_CHOICE_BY_LAYER,
-    NULLABLE = GRAFT_CHOICE_NULLABLE,
-    ABOVE = GRAFT_CHOICE_ABOVE,
-    MAX_VOCABULARY = 1 << 28,
-    MAX_POSITIONS = 1 << 30,
-    MAX_MIXER_HEADS = 1 << 14,
-    MAX_MIXER_DIM = 1 << 12
-};
+enum { MAX_VOCABULARY = 1 << 28, MAX_POSITIONS = 1 << 30, MAX_MIXER_HEADS = 1 << 14, MAX_MIXER_DIM = 1 << 12 };
 
 #define ANY_REAL (-1e300)
 

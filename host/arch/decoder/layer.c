@@ -23,10 +23,6 @@ static void outline_cross(struct graft_outline *of, struct graft_layer *self, in
     if (!attends) {
         graft_reader_fail(&of->reader, D_LAYER_HAS_ATTENTION, "expected true in a layer that has layer.cross");
     }
-    if (!self->norm_after_add && graft_outline_name(of, D_LAYER_CROSS) != NULL &&
-        graft_outline_name(of, D_LAYER_CROSS_NORM) == NULL) {
-        graft_reader_fail(&of->reader, D_LAYER_CROSS_NORM, "expected a name, as layer.cross needs a norm");
-    }
     for (int32_t i = 0; i < of->args->count && n < MAX_ARGS - 1; i++) {
         const struct graft_arg *arg = graft_args_at(of->args, i);
         const size_t size = of->args->item_stride < sizeof *items ? of->args->item_stride : sizeof *items;

@@ -357,6 +357,12 @@ int graft_decoder_model_describe(const struct graft_class *cls, const struct gra
                           (long long)n_layers, (long long)self->n_stored);
     }
     self->bidirectional = graft_args_int(args, "bidirectional", !graft_read_bool(reader, D_CAUSAL)) != 0;
+    if (self->n_stored != n_layers && !self->bidirectional) {
+        graft_reader_fail(
+            reader, D_MODEL_STORED_LAYERS,
+            "expected num_hidden_layers (%lld) in a causal model, whose layers have keys of their own, got %lld",
+            (long long)n_layers, (long long)self->n_stored);
+    }
     reader->layer = 0;
     (void)graft_read_int(reader, D_MOE_EXPERTS); /* read so that its bounds are checked, even if no layer has experts */
     reader->layer = -1;
