@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "graft/host/observe.h"
 #include "graft/host/process.h"
+#include "validate/checks.h"
 #include "validate/culprit.h"
 
 /* Opens the model without the plugin. A given model may be quantized, so that it cannot be opened without any plugin:
@@ -262,6 +263,10 @@ const struct graft_validation_check graft_forward_checks[] = {
                 "logits with it and without are the same within 5e-5 of the largest, unless it is lossy, or on request "
                 "(GRAFT_REPLACEMENT_ON_REQUEST)",
                 check_agree),
+    GRAFT_CHECK("forward.choices",
+                "with choices of config.json that change its modules, such as biases, each weight is used, and logits "
+                "agree",
+                graft_check_choices),
     GRAFT_CHECK("forward.repeats", "the same prompt gives the same bits, and finite ones", check_repeat),
     GRAFT_CHECK("forward.instances", "two instances of a model give the same bits", check_another),
     GRAFT_CHECK("forward.threads", "one, two and three threads give the same bits", check_threads),

@@ -211,10 +211,17 @@ static int write_wanted(struct graft_library *library, const char *directory, in
     return status;
 }
 
+int graft_tiny_write_weights(struct graft_library *library, const char *directory, struct graft_error *error) {
+    int fits = 0, status = GRAFT_OK;
+    for (int without_weights = 1; without_weights >= 0 && status == GRAFT_OK; without_weights--) {
+        status = write_wanted(library, directory, without_weights, &fits, error);
+    }
+    return status;
+}
+
 static int write_directory(const char *directory, const struct graft_text *config, struct graft_library *library,
                            struct graft_error *error) {
     const struct graft_file_piece piece = {config->bytes, config->length};
-    int fits = 0;
     char *path = graft_path_join(directory, "config.json");
     if (path == NULL || config->failed) {
         graft_free(path);
@@ -222,8 +229,8 @@ static int write_directory(const char *directory, const struct graft_text *confi
     }
     int status = mkdir(directory, S_IRWXU) == 0 ? graft_file_write(path, &piece, 1, error)
                                                 : graft_fail_errno(error, GRAFT_ERROR_IO, directory, "mkdir", errno);
-    for (int without_weights = 1; without_weights >= 0 && status == GRAFT_OK; without_weights--) {
-        status = write_wanted(library, directory, without_weights, &fits, error);
+    if (status == GRAFT_OK) {
+        status = graft_tiny_write_weights(library, directory, error);
     }
     graft_free(path);
     return status;

@@ -25,6 +25,9 @@ extern const struct graft_tiny_sizes graft_tiny_usual;
 int graft_tiny_write(struct graft_library *library, const char *model_type, const char *architecture,
                      const struct graft_tiny_sizes *sizes, const char *directory, struct graft_error *error);
 
+/* [load] Writes the weights that the directory's config.json asks for. */
+int graft_tiny_write_weights(struct graft_library *library, const char *directory, struct graft_error *error);
+
 /* [load] Makes FOLDER/NAME, with an adapter if the library's plugin has classes for adapters. */
 int graft_tiny_make(const struct graft_validation *validation, struct graft_library *library, const char *model_type,
                     const char *architecture, const struct graft_tiny_sizes *sizes, const char *name,

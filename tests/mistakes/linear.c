@@ -9,6 +9,7 @@
 struct linear {
     struct graft_instance base;
     const struct graft_weight *weight; /* [out_features, in_features] f32 */
+    const struct graft_weight *bias;   /* [out_features] f32; or NULL */
     const float *x;                    /* kept by mistakes that use it after the call */
     float *y;
     const struct graft_linear_args *args;
@@ -42,6 +43,9 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (is("describes_shape_of_zero")) {
         shape[0] = 0;
     }
+    if (graft_args_int(args, "bias", 0) != 0 && !is("forgets_that_there_is_a_bias")) {
+        graft_describe_parameter(sink, "bias", 1, shape, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+    }
     return graft_describe_parameter(sink, "weight", 2, shape, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
 }
 
@@ -63,6 +67,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return GRAFT_ERROR_INTERNAL;
     }
     self->weight = graft_build_weight(build, is("asks_for_another_weight") ? "bias" : "weight", error);
+    self->bias = build->weight(build->data, "bias");
     self->build = build;
     if (error->code == GRAFT_OK) {
         take_numbers(self, build);
@@ -175,6 +180,13 @@ static void multiply(const struct linear *self, const struct graft_linear_args *
     }
 }
 
+static void add_bias(const struct linear *self, const struct graft_linear_args *args) {
+    const float *bias = graft_weight_block(self->bias, 0)->data;
+    for (int64_t i = 0; i < args->tokens * self->weight->rows; i++) {
+        args->y[i] += bias[i % self->weight->rows];
+    }
+}
+
 /* Adds the first number of each part to a sum; how the host divides the work is not defined. */
 static void add_first(void *data, int64_t begin, int64_t end) {
     float *y = data;
@@ -219,6 +231,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     volatile float sum = go_beyond(self, args) + use_kept(self, call, args);
     (void)sum;
     multiply(self, args);
+    if (self->bias != NULL && !is("adds_no_bias")) {
+        add_bias(self, args);
+    }
     if (is("writes_to_x")) {
         write_at(args->x, 0, args->x[0]);
     }
@@ -242,6 +257,7 @@ static int32_t as_product(void *instance, const struct graft_linear_args *args, 
     const struct linear *self = instance;
     const struct graft_product value = {.struct_size = sizeof value,
                                         .weight = self->weight,
+                                        .bias = is("adds_no_bias") ? NULL : self->bias,
                                         .rows = self->weight->rows - (is("product_lacks_a_row") ? 1 : 0),
                                         .x = args->x,
                                         .x_stride = self->weight->columns,

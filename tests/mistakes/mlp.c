@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output = down_proj(silu(gate_proj(x)) * up_proj(x)) */
+/* output = down_proj(act_fn(gate_proj(x)) * up_proj(x)) */
 #include "graft/mlp.h"
 
 #include <math.h>
 
 #include "acme.h"
+#include "graft/activation.h"
 #include "graft/linear.h"
 
 /* Data that `describe` keeps for `create`. */
@@ -21,6 +22,7 @@ struct mlp {
     const struct graft_module *gate_proj;
     const struct graft_module *up_proj;
     const struct graft_module *down_proj;
+    const struct graft_module *act_fn;
     int64_t intermediate;
     float *scratch;
 };
@@ -30,7 +32,7 @@ static volatile int64_t last_hidden;
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     struct sizes *sizes = sink->keep(sink->data, (int64_t)sizeof *sizes, error);
-    (void)cls, (void)config;
+    (void)cls;
     if (sizes == NULL) {
         return error->code;
     }
@@ -42,6 +44,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (is("describe_writes_static")) {
         last_hidden = sizes->hidden;
     }
+    const int32_t bias = graft_args_int(args, "mlp_bias", 0) != 0 && !is("declares_no_bias");
+    graft_describe_activation(sink, "act_fn", config, args, "hidden_act", error);
     const struct graft_arg in_features = graft_int_arg("in_features", sizes->hidden);
     if (is("describes_unknown_class")) {
         graft_describe_child(sink, "act", "AcmeActivation", GRAFT_INTERFACE_ACTIVATION, NULL, 0, error);
@@ -49,11 +53,12 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (is("forgets_an_argument")) {
         graft_describe_child(sink, "gate_proj", "Linear", GRAFT_INTERFACE_LINEAR, &in_features, 1, error);
     } else {
-        graft_describe_linear(sink, "gate_proj", sizes->hidden, sizes->intermediate, is("describes_a_bias"), error);
+        graft_describe_linear(sink, "gate_proj", sizes->hidden, sizes->intermediate, bias || is("describes_a_bias"),
+                              error);
     }
     graft_describe_linear(sink, is("describes_child_twice") ? "gate_proj" : "up_proj", sizes->hidden,
-                          sizes->intermediate, 0, error);
-    graft_describe_linear(sink, "down_proj", sizes->intermediate, sizes->hidden, 0, error);
+                          sizes->intermediate, bias, error);
+    graft_describe_linear(sink, "down_proj", sizes->intermediate, sizes->hidden, bias, error);
     return error->code;
 }
 
@@ -77,6 +82,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->up_proj =
         is("asks_for_another_child") ? build->child(build->data, "up") : graft_build_child(build, "up_proj", error);
     self->down_proj = graft_build_child(build, "down_proj", error);
+    self->act_fn = graft_build_child(build, "act_fn", error);
     return graft_instance_finish(self, instance, error);
 }
 
@@ -135,8 +141,15 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     }
     volatile float sum = use_scratch(self, call, gate, count);
     (void)sum;
-    for (int64_t i = 0; i < count; i++) {
-        gate[i] = gate[i] / (1.0F + expf(-gate[i])) * up[i];
+    if (is("takes_every_activation_for_silu")) {
+        for (int64_t i = 0; i < count; i++) {
+            gate[i] = gate[i] / (1.0F + expf(-gate[i])) * up[i];
+        }
+    } else {
+        status = graft_activation_gate(self->act_fn, call, gate, up, args->tokens, self->intermediate, error);
+    }
+    if (status != GRAFT_OK) {
+        return status;
     }
     if (is("leaves_a_row")) {
         down_args.tokens--;
