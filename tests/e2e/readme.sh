@@ -1,6 +1,7 @@
 #!/bin/sh
 # The plugin that README.md lists is the example of the SDK, builds with the command that stands there, and leaves every
-# model as it is, to the bit: also those whose attention gets arguments that not every class has to know.
+# model as it is, to the bit: also those whose attention gets arguments that not every class has to know. The picture
+# shows what `plan` says.
 # usage: readme.sh HOST PROJECT_ROOT MODEL [MODEL FAMILY_FOLDER]...
 set -eu
 . "$(dirname "$0")/../tap.sh"
@@ -22,6 +23,19 @@ build=$(sed -n '/^    cc -shared.*\\$/,/[^\\]$/p' "$root/README.md" | sed 's/\\$
 mkdir "$scratch/my_plugins"
 build=$(echo "$build" | sed "s#sdk/examples/logging_attention/logging_attention.c#$listing#; s#my_plugins/#$scratch/&#")
 check 'it builds' '' "$(cd "$root" && sh -c "$build -Wall -Wextra -Werror" 2>&1)"
+
+plugins=$(dirname "$host")/../plugins
+"$host" plan --model "$root/demo/tiny-qwen2-moe" --plugins-dir "$plugins/fused_qkv" \
+    --plugins-dir "$plugins/sequential_experts" >"$scratch/plan" 2>&1
+for words in 'Qwen2MoeAttention -> FusedQKVAttention by fused_qkv' \
+    'Qwen2MoeExperts -> ModuleListExperts by sequential_experts' 'qkv_proj.weight: Concatenate(dim=0), row blocks' \
+    ' 0 bytes copied'; do
+    has "the plan: $words" "$words" "$scratch/plan"
+done
+for word in 'fused_qkv, for Qwen2MoeAttention' 'sequential_experts, for Qwen2MoeExperts' FusedQKVAttention \
+    ModuleListExperts qkv_proj.weight 'Concatenate(dim=0)' Qwen2MoeForCausalLM 'no copy'; do
+    has "the picture: $word" "$word" "$root/docs/plan.svg"
+done
 
 shift 2
 unchanged() { # unchanged MODEL ARGUMENT...
