@@ -97,7 +97,7 @@ static int with_library(const struct graft_options *options, struct graft_error 
 
 static int run(struct graft_options *options, struct graft_error *error) {
     if (options->help) {
-        graft_usage_print();
+        graft_usage_print(options);
         return graft_output_flush(stdout, error);
     }
     if (options->list_options) {

@@ -35,9 +35,20 @@ static size_t distance(const char *a, const char *b) {
     return rows[i % 3][length];
 }
 
-/* Inserts a name behind those that are as near. */
+static int has(const struct graft_nearest *nearest, const char *name) {
+    int found = 0;
+    for (size_t i = 0; i < nearest->n; i++) {
+        found |= strcmp(nearest->names[i], name) == 0;
+    }
+    return found;
+}
+
+/* Inserts a name behind those that are as near, unless it is there. */
 static void add(struct graft_nearest *nearest, const char *name, size_t far) {
     size_t place = nearest->n;
+    if (has(nearest, name)) {
+        return;
+    }
     while (place > 0 && nearest->distances[place - 1] > far) {
         place--;
     }

@@ -56,8 +56,8 @@ static const struct translation hints[] = {
     {"load a plugin that does, or the unquantized model",
      "add a plugin that does with --plugins-dir or --plugins, or load the unquantized model"},
     {"load a plugin that brings the model type (graft/family.h)",
-     "plugins bring more types: --plugins-dir default has those that are installed, "
-     "@ list --families --plugins-dir default lists them"},
+     "@ list --families --plugins-dir default lists those that are, with the plugins that are installed; "
+     "@ family new DIR drafts a family file for another"},
     {"it is not tried again until its file changes", "--rescan tries it again"},
     {"load only one of the two plugins", "choose one of the plugins with --plugins"},
     {"plugins may provide more", "plugins may provide more: @ list --plugins-dir DIR"},
@@ -73,11 +73,18 @@ static const struct translation hints[] = {
 static void translate(char *text, size_t size, const struct translation *words, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (strcmp(text, words[i].library) == 0) {
-            const char *program = words[i].program;
-            const char *name = strchr(program, '@');
-            size_t before = name != NULL ? (size_t)(name - program) : strlen(program);
-            (void)snprintf(text, size, "%.*s%s%s", (int)before, program, name != NULL ? graft_program_name() : "",
-                           name != NULL ? name + 1 : "");
+            struct graft_text translated = {0};
+            for (const char *at = words[i].program; *at != '\0'; at++) {
+                if (*at == '@') {
+                    graft_text_add_string(&translated, graft_program_name());
+                } else {
+                    graft_text_add(&translated, at, 1);
+                }
+            }
+            if (!translated.failed) {
+                (void)snprintf(text, size, "%s", translated.bytes);
+            }
+            graft_text_free(&translated);
             return;
         }
     }

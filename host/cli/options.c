@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "base/nearest.h"
 #include "base/text.h"
+#include "cli/command_name.h"
 #include "cli/size.h"
 
 enum kind { FLAG, TEXT, TEXTS, NAMED_TEXTS, NAMED_TEXT, NUMBER, FRACTION, SIZE };
@@ -598,24 +599,18 @@ static int check_bench(const struct graft_options *options, struct graft_error *
                : GRAFT_OK;
 }
 
-/* Reads the command from the first word, if that is not an option. */
+/* Reads the command from the first word, if that is not an option. `help COMMAND` is `COMMAND --help`. */
 static int parse_command(struct parser *parser, struct graft_error *error) {
-    static const char *const names[] = {"run",  "plan",       "tokenize", "list",     "inspect",   "verify", "bench",
-                                        "save", "perplexity", "try",      "validate", "chat",      "family", "serve",
-                                        "new",  "pack",       "install",  "remove",   "compare-hf"};
+    struct graft_options *options = parser->options;
     if (parser->argc < 2 || parser->argv[1][0] == '-' || parser->argv[1][0] == '\0') {
         return GRAFT_OK;
     }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(parser->argv[1], names[i]) == 0) {
-            parser->options->command = (enum graft_command)(1 << i);
-            parser->at = 2;
-            return GRAFT_OK;
-        }
-    }
-    return usage(
-        error, strchr(parser->argv[1], '/') != NULL ? "no such command: name a model with --model" : "no such command",
-        parser->argv[1]);
+    const int helps = strcmp(parser->argv[1], "help") == 0;
+    const char *word = helps && parser->argc > 2 ? parser->argv[2] : parser->argv[1];
+    options->is_named = graft_command_find(word, &options->command);
+    options->help = helps;
+    parser->at = helps ? parser->argc : 2;
+    return options->is_named || strcmp(word, "help") == 0 ? GRAFT_OK : graft_command_unknown(word, error);
 }
 
 int graft_options_parse(int argc, char **argv, struct graft_options *options, struct graft_error *error) {
@@ -698,6 +693,15 @@ void graft_options_print(enum graft_command command) {
             (void)printf("--%s%s\n", specs[i].name, specs[i].kind == FLAG ? "" : " VALUE");
         }
     }
+}
+
+int graft_options_take(enum graft_command command, const char *line) {
+    const char *ignored;
+    const size_t dashes = strspn(line, "-");
+    char name[64];
+    (void)snprintf(name, sizeof name, "--%.*s", (int)strcspn(line + dashes, " ,\n"), line + dashes);
+    const struct spec *spec = find(name, &ignored);
+    return spec != NULL && (spec->commands & (int)command) != 0;
 }
 
 static void add_list(const struct graft_strings *list, const char *name, struct graft_text *text) {

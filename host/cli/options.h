@@ -54,6 +54,7 @@ struct graft_options {
     const char *subject; /* word after the command: a file or class for `inspect`, a file for `validate`, a subcommand
                             for `family` and `new`, a folder for `pack`, a package for `install`, an id for `remove` */
     struct graft_strings files; /* words after `try`; for `family` a directory or a model type, for `new` a folder */
+    int is_named;               /* 1: the command was named, not left out */
     int help;
     int version;
     int list_options;
@@ -207,7 +208,10 @@ int graft_options_name_file(const struct graft_options *options);
  * value. */
 void graft_options_print(enum graft_command command);
 
-/* Prints the text of --help to stdout. */
-void graft_usage_print(void);
+/* Whether a command takes the option that a line of --help begins with: "--model DIR   a directory ...". */
+int graft_options_take(enum graft_command command, const char *line);
+
+/* Prints the text of --help to stdout: of a named command what is about that command. */
+void graft_usage_print(const struct graft_options *options);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <string.h>
 
+#include "cli/command_name.h"
 #include "cli/options.h"
 #include "cli/program.h"
 
 /* The commands, as they follow the program's name. */
 static const char *const commands[] = {
-    "[run]      --model DIR [--plugins-dir DIR]... [PROMPT]             load, report replacements, generate\n",
+    "[run]      --model DIR [--plugins-dir DIR]... [--prompt TEXT]      load, report replacements, generate\n",
     "chat       --model DIR [--plugins-dir DIR]... [--system TEXT]      talk to a model that has a chat template\n",
     "serve      --model DIR [--plugins-dir DIR]... [--port N]           answer OpenAI's clients over HTTP\n",
     "plan       --model DIR [--plugins-dir DIR]... [--json] [--html FILE] [--diff FILE]    what run would do\n",
@@ -14,7 +16,8 @@ static const char *const commands[] = {
     "save       --model DIR [--plugins-dir DIR]... --output DIR         write the model back, bit for bit\n",
     "list       --plugins-dir DIR | --classes | --families | --installed [--json]    list plugins, classes, types\n",
     "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     show what it declares; --c: as C\n",
-    "verify     --model DIR [--plugins-dir DIR]... [PROMPT] [--json]    compare replaced modules with originals\n",
+    "verify     --model DIR [--plugins-dir DIR]... [--prompt TEXT] [--json]     compare replaced modules with "
+    "originals\n",
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
     "family     choices [--json] | show TYPE | new [--like TYPE] DIR [--output FILE]    for authors of family files\n",
@@ -77,7 +80,8 @@ static const char *const sections[] = {
     "  --max-new-tokens N     generate at most N tokens for each prompt\n"
     "  --output-ids           print ids instead of text, one line per sequence\n"
     "  --no-special-tokens, --keep-special-tokens    add none when encoding; keep them in the text that is printed\n"
-    "  --json, --logprobs N   one JSON document; with how probable each token was, and the N most probable ones\n"
+    "  --json                 print one JSON document\n"
+    "  --logprobs N           with how probable each token was, and the N most probable ones\n"
     "  --temperature T, --top-k K, --top-p P, --repetition-penalty R, --seed S\n"
     "                         sampling (default: generation_config.json, else greedy); --temperature 0: greedy\n"
     "  --do-sample true|false, --min-p P, --typical-p P, --epsilon-cutoff P, --eta-cutoff P, --top-h P\n"
@@ -124,7 +128,7 @@ static const char *const sections[] = {
     "\n",
 
     "Saving\n"
-    "  --output DIR           where to write: a new or empty directory\n"
+    "  --output DIR           save: where to write: a new or empty directory\n"
     "  --runtime-layout       write the runtime layout, with a journal to restore the original\n"
     "  --max-shard-size SIZE  maximum file size: 500MB, 5GB, ... (default 50GB)\n"
     "\n",
@@ -167,18 +171,78 @@ static const char *const sections[] = {
     "  --threads N            threads to use (default: all)\n"
     "  --strict               treat missing or unexpected tensors, and fields that are not used, as errors\n"
     "  --ignore-field NAME    treat this field of config.json, or another file of the model, as absent; repeatable\n"
-    "  --report text|full|json|none, --quiet, --version, --help\n"
+    "  --report text|full|json|none    how the report is printed\n"
+    "  --quiet, --version, --help\n"
     "\n"
     "Exit status: 0 success, 1 internal, 2 usage, 3 plugin, 4 model files, 5 input or output, 6 verification failed\n",
 };
 
-void graft_usage_print(void) {
+static void print_all(void) {
     (void)fputs("Runs a Hugging Face model directory with its module classes replaced by plugins.\n\n", stdout);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         (void)printf("  %s %s", graft_program_name(), commands[i]);
     }
-    (void)fputs("\n", stdout);
+    (void)printf("\n%s COMMAND --help prints what is about one command.\n\n", graft_program_name());
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         (void)fputs(sections[i], stdout);
+    }
+}
+
+/* Whether a line, which may be one of several of an option, begins an option that it says to be other commands' only:
+ * "family new: where to write". */
+static int is_of_another(const char *line, size_t length, const char *command) {
+    static const char *const owners[] = {"family new", "new plugin", "pack",  "install",  "list",       "save",
+                                         "verify",     "plan",       "bench", "validate", "perplexity", NULL};
+    int is_own = 0, is_others = 0;
+    char words[200];
+    (void)snprintf(words, sizeof words, "%.*s", (int)length, line);
+    for (size_t i = 0; owners[i] != NULL; i++) {
+        char owner[40];
+        (void)snprintf(owner, sizeof owner, " %s: ", owners[i]);
+        if (strstr(words, owner) != NULL) {
+            is_own |= strncmp(owners[i], command, strlen(command)) == 0;
+            is_others = 1;
+        }
+    }
+    return is_others && !is_own;
+}
+
+/* Prints the lines of a section that are about options of the command, below the section's heading. */
+static void print_section(const char *section, enum graft_command command) {
+    const size_t heading = strcspn(section, "\n") + 1;
+    int printed = 0, prints = 0;
+    for (const char *line = section + heading; *line != '\0';) {
+        const size_t length = strcspn(line, "\n") + 1;
+        if (strncmp(line, "  --", 4) == 0) {
+            prints = graft_options_take(command, line + 2) && !is_of_another(line, length, graft_command_name(command));
+        } else if (line[0] != ' ') {
+            prints = 0;
+        }
+        if (prints) {
+            (void)printf("%s%.*s%.*s", printed ? "" : "\n", printed ? 0 : (int)heading, section, (int)length, line);
+            printed = 1;
+        }
+        line += length;
+    }
+}
+
+static void print_command(enum graft_command command) {
+    const char *name = graft_command_name(command);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        const char *word = commands[i] + (commands[i][0] == '[');
+        if (strncmp(word, name, strlen(name)) == 0 && strchr(" ]", word[strlen(name)]) != NULL) {
+            (void)printf("  %s %s", graft_program_name(), commands[i]);
+        }
+    }
+    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+        print_section(sections[i], command);
+    }
+}
+
+void graft_usage_print(const struct graft_options *options) {
+    if (options->is_named) {
+        print_command(options->command);
+    } else {
+        print_all();
     }
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/nearest.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "plugin/family_decoder.h"
@@ -36,6 +37,16 @@ const struct graft_class *graft_family_find_class(const struct graft_family *fam
     return NULL;
 }
 
+/* Names those of `known`, each behind ", ", that differ in few letters. Changes the list. */
+static void hint_at_nearest(const char *wanted, char *known, struct graft_error *error) {
+    struct graft_nearest nearest = {.wanted = wanted};
+    char *rest = NULL;
+    for (const char *name = strtok_r(known, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest)) {
+        graft_nearest_add(&nearest, name);
+    }
+    graft_nearest_hint(&nearest, error);
+}
+
 int graft_family_find_like(const char *path, const char *key, const char *like,
                            const struct graft_family_finder *finder, const struct graft_family **found,
                            struct graft_error *error) {
@@ -45,12 +56,13 @@ int graft_family_find_like(const char *path, const char *key, const char *like,
         return status;
     }
     finder->name_all(finder->data, &known);
-    status = known.failed ? graft_fail_memory(error, path)
-                          : graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
-                                            "%s: model type \"%.100s\" is not known; known are %s", key, like,
-                                            known.bytes != NULL ? known.bytes + 2 : "none");
+    (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, path, "%s: model type \"%.100s\" is not known", key, like);
+    if (known.bytes != NULL && !known.failed) {
+        hint_at_nearest(like, known.bytes, error);
+    }
     graft_error_hint(error, "a family of a plugin is known where the plugin is loaded, too");
     graft_text_free(&known);
+    return GRAFT_ERROR_PLUGIN;
     return status;
 }
 

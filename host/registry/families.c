@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "registry/families.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -101,43 +100,23 @@ int graft_snapshot_check_family(const struct graft_snapshot *snapshot, const str
     return GRAFT_OK;
 }
 
-static int by_model_type(const void *a, const void *b) {
-    const struct graft_known_family *const *left = a, *const *right = b;
-    return strcmp((*left)->family->model_type, (*right)->family->model_type);
-}
-
 int graft_snapshot_fail_family(const struct graft_snapshot *snapshot, const char *file, const char *model_type,
                                struct graft_error *error) {
-    struct graft_text known = {0};
     struct graft_nearest nearest = {.wanted = model_type};
-    size_t n = 0;
+    struct graft_text near = {0};
+    const struct graft_known_family *known;
     int status = graft_snapshot_read_all(snapshot, error);
     if (status != GRAFT_OK) {
         return status;
     }
-    while (graft_snapshot_family_at(snapshot, n) != NULL) {
-        n++;
+    for (size_t i = 0; (known = graft_snapshot_family_at(snapshot, i)) != NULL; i++) {
+        graft_nearest_add(&nearest, known->family->model_type);
     }
-    const struct graft_known_family **sorted = graft_alloc(n, sizeof(struct graft_known_family *));
-    if (sorted == NULL) {
-        return graft_fail_memory(error, file);
-    }
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = graft_snapshot_family_at(snapshot, i);
-    }
-    qsort(sorted, n, sizeof(struct graft_known_family *), by_model_type);
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || by_model_type(&sorted[i - 1], &sorted[i]) != 0) {
-            graft_nearest_add(&nearest, sorted[i]->family->model_type);
-            graft_text_printf(&known, "%s%s", i > 0 ? ", " : "", sorted[i]->family->model_type);
-        }
-    }
-    status = known.failed ? graft_fail_memory(error, file)
-                          : graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                                            "model_type: \"%s\" is not known; known are %s", model_type, known.bytes);
-    graft_nearest_hint(&nearest, error);
+    graft_nearest_print(&nearest, &near);
+    const char *names = near.bytes != NULL && !near.failed ? near.bytes : "";
+    (void)graft_error_set(error, GRAFT_ERROR_MODEL, file, "model_type: \"%s\" is not known%s%s%s", model_type,
+                          names[0] != '\0' ? " (" : "", names, names[0] != '\0' ? ")" : "");
     graft_error_hint(error, "load a plugin that brings the model type (graft/family.h)");
-    graft_text_free(&known);
-    graft_free(sorted);
-    return status;
+    graft_text_free(&near);
+    return GRAFT_ERROR_MODEL;
 }

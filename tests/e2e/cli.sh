@@ -37,6 +37,14 @@ check 'help: exit status' 0 "$status"
 for word in run plan tokenize list --model --plugins-dir --prompt --input-ids --max-new-tokens --dtype; do
     has "help: names $word" "$word" out
 done
+host pack --help
+has 'help of a command: its options' '  --key FILE ' out
+check 'help of a command: not those of others' '' "$(grep -e '--model' -e 'save:' -e 'family new:' out)"
+mv out help
+host help pack
+check 'help of a command, asked for the other way' '' "$(diff help out)"
+host help
+has 'help as a word' '  --model DIR ' out
 
 # run
 host --model "$llama" --plugins-dir plugins

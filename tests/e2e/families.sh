@@ -39,7 +39,7 @@ check 'a type of a plugin that was left out: exit status' 4 "$status"
 has 'it is said who brings it' '; one brings it; --plugins leaves it out' err
 sed 's/"alpaca"/"lama"/' alpaca/config.json >lama.json && mkdir lama && cp alpaca/*.safetensors lama && mv lama.json lama/config.json
 plan --model lama
-has 'a type that nobody knows: what is like it' '; did you mean ' err
+has 'a type that nobody knows: what is like it' ' (did you mean llama?); ' err
 plan --model alpaca --plugins-dir both
 check 'two plugins without an order: exit status' 3 "$status"
 has 'two plugins without an order' \

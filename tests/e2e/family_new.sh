@@ -35,6 +35,8 @@ check 'another name: exit status' 0 "$status"
 has 'another name: says what it wrote' 'acme.family.json: the model type acme, like llama' out
 check 'another name: nothing more to say' '' "$(grep -E '^ |could' out)"
 has 'another name: says what it cannot see' 'compare with the model' out
+has 'another name: a version for a package' '"version": "0.1.0"' acme.family.json
+has 'another name: a place for the licence' '"license": "none given"' acme.family.json
 has 'another name: the prefix of its classes' '"prefix": "Acme"' acme.family.json
 same 'another name' llama
 

@@ -94,6 +94,9 @@ echo 'Alpacas.' >alpaca/README.md
 "$host" pack --quiet alpaca 2>/dev/null
 check 'a family file is packed for any machine' 'alpaca/manifest.json alpaca/alpaca.family.json alpaca/README.md' \
     "$(tar -tf alpaca-2.1-any.tar | xargs)"
+mkdir bare && echo '{"model_type": "vicuna", "like": "llama"}' >bare/vicuna.family.json && echo 'Vicunas.' >bare/README.md
+"$host" pack bare >out 2>err
+has 'one without a licence: it is missed' 'note: bare/vicuna.family.json: the package names no licence: say which in "license"' err
 "$host" install alpaca-2.1-any.tar >out
 has 'it is installed' "installed alpaca 2.1 in $home/alpaca; " out
 mkdir model && cp "$llama"/model.safetensors model/

@@ -116,11 +116,22 @@ static graft_json *architectures_of(struct graft_writer *writer, const struct fa
     return object;
 }
 
+/* What a package of the file says of it. Only the author knows the licence. */
+static void describe(struct graft_writer *writer, graft_json *document, const struct family_draft *draft) {
+    char *description = graft_format("The model type %s, like %s", draft->model_type, draft->like);
+    graft_writer_set_string(writer, document, "version", "0.1.0");
+    graft_writer_set_string(writer, document, "license", "none given");
+    graft_writer_set_string(writer, document, "description", description);
+    writer->failed |= description == NULL;
+    graft_free(description);
+}
+
 graft_json *family_draft_document(const struct family_draft *draft) {
     struct graft_writer writer = {0};
     graft_json *document = graft_json_new_object();
     graft_writer_set_string(&writer, document, "model_type", draft->model_type);
     graft_writer_set_string(&writer, document, "like", draft->like);
+    describe(&writer, document, draft);
     if (draft->is_data) {
         graft_writer_set_string(&writer, document, "prefix", draft->prefix);
     }

@@ -149,6 +149,11 @@ static int make_project(const struct graft_options *options, struct graft_librar
 
 int graft_command_new(const struct graft_options *options, struct graft_library *library, struct graft_error *error) {
     struct author_project project = {.language = AUTHOR_C};
+    if (options->subject != NULL && strcmp(options->subject, "family") == 0) {
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, "new family", "expected `plugin` and a new folder");
+        graft_error_hint(error, "did you mean `%s family new`?", graft_program_name());
+        return GRAFT_ERROR_USAGE;
+    }
     if (options->subject == NULL || strcmp(options->subject, "plugin") != 0 || options->files.count != 1) {
         return usage(error, "new", "expected `plugin` and a new folder");
     }

@@ -279,6 +279,12 @@ int graft_command_install(const struct graft_options *options, struct graft_erro
     if (options->subject == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "install", "expected a package, which `pack` makes");
     }
+    if (package_is_plugin(options->subject)) {
+        (void)graft_error_set(error, GRAFT_ERROR_USAGE, options->subject, "a plugin, not a package of one");
+        graft_error_hint(error, "put it into a folder with a README.md and a LICENSE, and pack that first: %s pack DIR",
+                         graft_program_name());
+        return GRAFT_ERROR_USAGE;
+    }
     int status = read_package(options, &package, error);
     if (status == GRAFT_OK) {
         status = package_folder(options, 1, &folder, error);

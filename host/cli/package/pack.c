@@ -27,8 +27,12 @@ static int is_family(const char *name) {
     return has_ending(name, ".family.json");
 }
 
+int package_is_plugin(const char *name) {
+    return has_ending(name, ".so") || is_family(name);
+}
+
 static int is_plugin(const struct dirent *entry) {
-    return entry->d_name[0] != '.' && (has_ending(entry->d_name, ".so") || is_family(entry->d_name));
+    return entry->d_name[0] != '.' && package_is_plugin(entry->d_name);
 }
 
 /* The one plugin of a folder. */
@@ -39,6 +43,9 @@ static int find_plugin(const char *folder, char **path, struct graft_error *erro
     *path = NULL;
     if (n < 0) {
         status = graft_fail_errno(error, GRAFT_ERROR_IO, folder, "cannot be read as the folder of a plugin", errno);
+        if (package_is_plugin(folder)) {
+            graft_error_hint(error, "put it into a folder with a README.md and a LICENSE, and name that");
+        }
     } else if (n != 1) {
         status = graft_error_set(error, GRAFT_ERROR_USAGE, folder,
                                  "expected one plugin, NAME.so or NAME.family.json, found %d", n);
@@ -174,6 +181,9 @@ static int pack_plugin(const struct graft_options *options, const char *path, co
     }
     if (status == GRAFT_OK) {
         status = add_documents(options, &content, error);
+    }
+    if (status == GRAFT_OK && strcmp(descriptor->license, "none given") == 0 && !options->quiet) {
+        graft_output_line(stderr, "note: %s: the package names no licence: say which in \"license\"", path);
     }
     if (status == GRAFT_OK) {
         status = make_manifest(descriptor, machine, &content, error);

@@ -34,4 +34,7 @@ int package_exchange(const char *from, const char *to, struct graft_error *error
  * (GRAFT_ERROR_PLUGIN). With `only` (a list "ID,ID", or NULL) those alone. */
 int package_check_pins(const char *const *directories, size_t n, const char *only, struct graft_error *error);
 
+/* [any] Whether a file's name is that of a plugin: NAME.so or NAME.family.json. */
+int package_is_plugin(const char *name);
+
 #endif
