@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/nearest.h"
 #include "base/file.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "plugin/family_decoder.h"
 

@@ -192,5 +192,7 @@ const struct graft_validation_check graft_build_checks[] = {
                 graft_check_config_absent),
     GRAFT_CHECK("build.config_hostile", "a field of config.json with a senseless value is described or refused",
                 graft_check_config_hostile),
+    GRAFT_CHECK("build.loads", "models are loaded and freed: parameters get their weights, and create makes modules",
+                graft_check_loads),
     {{0}, NULL, 0},
 };

@@ -9,6 +9,7 @@ int graft_check_statics(struct graft_validation *validation, struct graft_error 
 int graft_check_config_absent(struct graft_validation *validation, struct graft_error *error);
 int graft_check_config_hostile(struct graft_validation *validation, struct graft_error *error);
 int graft_check_choices(struct graft_validation *validation, struct graft_error *error);
+int graft_check_loads(struct graft_validation *validation, struct graft_error *error);
 int graft_check_again(struct graft_validation *validation, struct graft_error *error);
 
 #endif
