@@ -124,6 +124,7 @@ void graft_assignment_start(struct graft_assignment *assignment, int trial) {
         row->wanted = row->won = row->last_wanted = row->last_won = 0;
         row->lost_to = NULL;
         row->declined = 0;
+        row->derived = NULL;
     }
 }
 
@@ -167,6 +168,15 @@ void graft_assignment_decline_for(struct graft_assignment *assignment, size_t i,
         assignment->rows[i].declined_for = NULL;
         assignment->rows[i].declined_why = why;
     }
+}
+
+int graft_assignment_is_idle(const struct graft_assignment *assignment, size_t i) {
+    return assignment != NULL && assignment->rows[i].wanted == 0 && assignment->rows[i].derived == NULL;
+}
+
+void graft_assignment_pass_derived(struct graft_assignment *assignment, size_t i,
+                                   const struct graft_known_class *derived) {
+    assignment->rows[i].derived = derived;
 }
 
 void graft_assignment_give(struct graft_assignment *assignment, const struct rule *rule) {

@@ -102,6 +102,15 @@ static int has_alternative(const struct graft_assignment *assignment, size_t i) 
     return 0;
 }
 
+/* Writes that modules have a class derived from the one that the rule names, if that is why they are left alone. */
+static void write_derived(const struct assignment_row *row, const struct rule *rule, const char *before,
+                          struct graft_text *text) {
+    if (row->derived != NULL) {
+        graft_text_printf(text, "%sits modules are of %s, which is derived from %s and has to be named itself", before,
+                          row->derived->cls->name, rule->declared->target);
+    }
+}
+
 /* Writes the note on rule `i` alone; mostly there is none. */
 static void write_note(const struct graft_assignment *assignment, size_t i, struct graft_text *text) {
     const struct assignment_row *row = &assignment->rows[i];
@@ -130,6 +139,7 @@ static void write_note(const struct graft_assignment *assignment, size_t i, stru
         graft_rule_add_key(rule, text);
         if (row->wanted == 0) {
             graft_text_add_string(text, " matches nothing in this model");
+            write_derived(row, rule, ": ", text);
         } else if (row->lost_to != NULL) {
             graft_text_printf(text, " has no effect: %s replaces what it matches", row->lost_to);
         } else {
@@ -292,6 +302,25 @@ static void write_unmet(const struct graft_assignment *assignment, size_t i, str
     graft_free(values);
 }
 
+/* The first rule from `i` on, of the same source, that names the base of a module's class; the number of rules if there
+ * is none. */
+static size_t find_derived(const struct graft_assignment *assignment, size_t i) {
+    const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
+    size_t k = i;
+    while (k < assignment->n && (assignment->rows[k].derived == NULL ||
+                                 !graft_rule_same_source(rule, graft_snapshot_rule(assignment->snapshot, k)))) {
+        k++;
+    }
+    return k;
+}
+
+/* Whether the plugin of rule `i` passes over a class of another plugin, which its author may not know. Then it is not
+ * merely one of those that are not used. */
+static int passes_plugins_class(const struct graft_assignment *assignment, size_t i) {
+    const size_t k = find_unmet(assignment, i) == NULL ? find_derived(assignment, i) : assignment->n;
+    return k < assignment->n && assignment->rows[k].derived->origin.plugin != NULL;
+}
+
 /* One note for the plugin of rule `i` and those with the same reason. It says why they are unused, if that is a
  * condition or the model's type. */
 static char *idle_note(const struct graft_assignment *assignment, size_t i) {
@@ -302,6 +331,10 @@ static char *idle_note(const struct graft_assignment *assignment, size_t i) {
         write_unmet(assignment, i, &text);
     } else {
         write_model_types(assignment, i, &text);
+        const size_t derived = find_derived(assignment, i);
+        if (derived < assignment->n) {
+            write_derived(&assignment->rows[derived], graft_snapshot_rule(assignment->snapshot, derived), ": ", &text);
+        }
     }
     char *note = text.failed ? NULL : graft_strdup(text.bytes);
     graft_text_free(&text);
@@ -410,7 +443,8 @@ static int add_notes(const struct graft_assignment *assignment, size_t i, graft_
     if (waits(assignment, i)) {
         status = add_waiting(assignment, i, add, data, error);
     } else if (is_first_idle(assignment, i) && is_first_alike(assignment, i)) {
-        status = add(data, idle_note(assignment, i), 1 + count_alike(assignment, i), error);
+        const size_t unused = passes_plugins_class(assignment, i) ? 0 : 1 + count_alike(assignment, i);
+        status = add(data, idle_note(assignment, i), unused, error);
     }
     if (status == GRAFT_OK && rule->invalid != NULL && assignment->rows[i].counts) {
         status =

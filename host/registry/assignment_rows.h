@@ -24,6 +24,8 @@ struct assignment_row {
     const char *declined_path; /* path of the first declined module; a string of the tree being built */
     const struct graft_condition *declined_for; /* condition that the first declined module does not meet; or NULL: */
     const char *declined_why;                   /* why that module cannot be replaced */
+    /* The first class of a module that is derived from the class that the rule names; or NULL. */
+    const struct graft_known_class *derived;
 };
 
 /* A module that a veto keeps from a rule. */
@@ -92,6 +94,13 @@ void graft_assignment_decline(struct graft_assignment *assignment, size_t i, con
 
 /* Records that rule `i` matches the module at `path` but cannot replace it; `why` is the reason. */
 void graft_assignment_decline_for(struct graft_assignment *assignment, size_t i, const char *why, const char *path);
+
+/* Whether rule `i` has wanted no module so far, nor passed a derived class. */
+int graft_assignment_is_idle(const struct graft_assignment *assignment, size_t i);
+
+/* Records that a module has a class which is derived from the one that rule `i` names, and so is left alone. */
+void graft_assignment_pass_derived(struct graft_assignment *assignment, size_t i,
+                                   const struct graft_known_class *derived);
 
 /* Why a veto keeps rule `i` from the module at `path`; NULL if none does. */
 const char *graft_assignment_vetoed(const struct graft_assignment *assignment, size_t i, const char *path);

@@ -173,6 +173,30 @@ int graft_snapshot_original(const struct graft_snapshot *snapshot, const struct 
     return GRAFT_OK;
 }
 
+/* Whether the class is made of the same functions as another, as are those of a family that is like another's. */
+static int is_made_alike(const struct graft_class *cls, const struct graft_class *other) {
+    return cls != other && cls->describe == other->describe && cls->create == other->create && cls->create != NULL &&
+           cls->forward == other->forward;
+}
+
+/* Whether the class is derived from the one that the rule names, or is that under another name. Bases may form a
+ * circle. */
+static int is_derived_from_named(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                                 const struct rule *rule) {
+    enum { MAX_BASES = 32 };
+    const char *target = rule->declared->target;
+    if (rule->declared->key != GRAFT_KEY_NAME || !graft_rule_fits(rule, known)) {
+        return 0;
+    }
+    const struct graft_known_class *named = graft_snapshot_class(snapshot, target, rule->origin.plugin);
+    int found = named != NULL && is_made_alike(known->cls, named->cls);
+    for (int i = 0; i < MAX_BASES && known != NULL && known->cls->base != NULL && !found; i++) {
+        found = strcmp(known->cls->base, target) == 0;
+        known = graft_snapshot_base(snapshot, known);
+    }
+    return found;
+}
+
 /* Handles a rule that does not want the module. If the reason is a tensor that only some joined parts have, these parts
  * must not be joined. */
 static int decline(const struct rule *rule, size_t i, const struct graft_known_class *known,
@@ -213,6 +237,9 @@ static int collect(const struct graft_snapshot *snapshot, const struct graft_kno
             graft_assignment_decline_for(assignment, i, why, place->path);
         } else if (hit == 0 && why == NULL) {
             status = decline(rule, i, known, place, assignment, error);
+            if (!kernels && graft_assignment_is_idle(assignment, i) && is_derived_from_named(snapshot, known, rule)) {
+                graft_assignment_pass_derived(assignment, i, known);
+            }
         }
         if (hit == 1 && rule->is_kernel == kernels) {
             status = graft_stack_add(stack, rule, graft_rule_replacement(rule, place), known, error);

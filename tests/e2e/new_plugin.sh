@@ -33,6 +33,14 @@ project c LlamaMLP own_mlp
 has 'the source says what the class was given' 'argument   hidden_act = "silu"' own_mlp/own_mlp.c
 has 'and what it consists of' 'parameter  down_proj.weight [32, 48]' own_mlp/own_mlp.c
 has 'it computes itself' 'graft_activation_gate(self->act_fn' own_mlp/own_mlp.c
+# A family of another plugin has a class of its own where it is like llama: what replaces LlamaMLP passes that over.
+mkdir winged && sed 's/"model_type": "llama"/"model_type": "winged"/' "$llama/config.json" >winged/config.json
+cp "$llama/model.safetensors" winged
+echo '{"model_type": "winged", "like": "llama", "prefix": "Winged", "architectures": {"LlamaForCausalLM": "WingedForCausalLM"}}' >own_mlp/winged.family.json
+"$host" --model winged --plugins-dir own_mlp --input-ids 1 --max-new-tokens 1 >out 2>err
+has 'it is said where another class is derived from the one that is replaced' \
+    'note       plugin own_mlp has no effect on this model: its modules are of WingedMLP, which is derived from LlamaMLP and has to be named itself' err
+rm own_mlp/winged.family.json
 project c LlamaMLP on_model --model "$llama"
 check 'the given model has its sizes in the source' 1 "$(grep -c 'parameter  down_proj.weight \[64, 112\]' on_model/on_model.c)"
 check 'and takes the place of a tiny one' "MODEL = $(realpath "$llama")" "$(grep '^MODEL' on_model/Makefile)$(ls on_model/model 2>/dev/null)"
