@@ -4,14 +4,12 @@
  * children, parameters and states together with the members that point to them. Its `create` copies what was laid out
  * and finds what those members point to; for most classes that is graft_outline_create.
  *
- *     struct graft_outline of;
- *     struct mlp *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
- *     if (self == NULL) {
- *         return error->code;
+ *     static void outline(struct graft_outline *of, struct mlp *self) {
+ *         self->width = graft_read_int(&of->reader, D_MLP_SIZE);
+ *         graft_outline_linear(of, &self->up, "up_proj", hidden_size, self->width, 0);
  *     }
- *     self->width = graft_read_int(&of.reader, D_MLP_SIZE);
- *     graft_outline_linear(&of, &self->up, "up_proj", hidden_size, self->width, 0);
- *     return error->code;
+ *
+ *     GRAFT_OUTLINED(graft_mlp, struct mlp)
  *
  * Where a name is NULL nothing is declared, and the member stays NULL. Errors are latched in `error`: nothing is
  * declared after one. All functions are [load].
@@ -47,6 +45,19 @@ void *graft_outline_start(struct graft_outline *of, const struct graft_class *cl
 void *graft_outline_start_many(struct graft_outline *of, const struct graft_class *cls,
                                const struct graft_config *config, const struct graft_args *args,
                                const struct graft_sink *sink, size_t size, int64_t members, struct graft_error *error);
+
+/* Defines ROLE_describe (graft/class.h), which lays out an instance, a TYPE, by the file's own `outline`. */
+#define GRAFT_OUTLINED(role, type) GRAFT_OUTLINED_FROM(graft_outline_start, role, type)
+#define GRAFT_OUTLINED_FROM(start, role, type)                                                                     \
+    int role##_describe(const struct graft_class *cls, const struct graft_config *config,                          \
+                        const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) { \
+        struct graft_outline of;                                                                                   \
+        type *self = start(&of, cls, config, args, sink, sizeof *self, error);                                     \
+        if (self != NULL) {                                                                                        \
+            outline(&of, self);                                                                                    \
+        }                                                                                                          \
+        return error->code;                                                                                        \
+    }
 
 /* The name that the description has for a choice; NULL: none. */
 const char *graft_outline_name(const struct graft_outline *of, int32_t choice);

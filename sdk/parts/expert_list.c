@@ -133,7 +133,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return status;
 }
 
-const struct graft_experts graft_parts_expert_list_vtable = {
-    .struct_size = sizeof graft_parts_expert_list_vtable,
-    .forward = forward,
-};
+const struct graft_experts graft_parts_expert_list_vtable = {.struct_size = sizeof graft_parts_expert_list_vtable,
+                                                             .forward = forward};

@@ -264,7 +264,4 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return status;
 }
 
-const struct graft_mlp graft_parts_mlp_vtable = {
-    .struct_size = sizeof graft_parts_mlp_vtable,
-    .forward = forward,
-};
+const struct graft_mlp graft_parts_mlp_vtable = {.struct_size = sizeof graft_parts_mlp_vtable, .forward = forward};

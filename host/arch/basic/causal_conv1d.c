@@ -166,7 +166,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return GRAFT_OK;
 }
 
-const struct graft_causal_conv1d graft_causal_conv1d_vtable = {
-    .struct_size = sizeof graft_causal_conv1d_vtable,
-    .forward = forward,
-};
+const struct graft_causal_conv1d graft_causal_conv1d_vtable = {.struct_size = sizeof graft_causal_conv1d_vtable,
+                                                               .forward = forward};

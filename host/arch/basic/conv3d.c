@@ -162,7 +162,4 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return convolve(self, call, args, error);
 }
 
-const struct graft_conv3d graft_conv3d_vtable = {
-    .struct_size = sizeof graft_conv3d_vtable,
-    .forward = forward,
-};
+const struct graft_conv3d graft_conv3d_vtable = {.struct_size = sizeof graft_conv3d_vtable, .forward = forward};

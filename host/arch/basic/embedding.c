@@ -37,7 +37,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return call->kernels->embedding(call, self->weight, args->ids, args->tokens, args->output, error);
 }
 
-const struct graft_embedding graft_embedding_vtable = {
-    .struct_size = sizeof graft_embedding_vtable,
-    .forward = forward,
-};
+const struct graft_embedding graft_embedding_vtable = {.struct_size = sizeof graft_embedding_vtable,
+                                                       .forward = forward};

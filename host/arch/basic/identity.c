@@ -47,7 +47,4 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return status;
 }
 
-const struct graft_norm graft_identity_vtable = {
-    .struct_size = sizeof graft_identity_vtable,
-    .forward = forward,
-};
+const struct graft_norm graft_identity_vtable = {.struct_size = sizeof graft_identity_vtable, .forward = forward};

@@ -60,7 +60,4 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                : status;
 }
 
-const struct graft_norm graft_layer_norm_vtable = {
-    .struct_size = sizeof graft_layer_norm_vtable,
-    .forward = forward,
-};
+const struct graft_norm graft_layer_norm_vtable = {.struct_size = sizeof graft_layer_norm_vtable, .forward = forward};

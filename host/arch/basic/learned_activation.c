@@ -112,12 +112,6 @@ static int xielu_forward(void *instance, const struct graft_call *call, const st
     return forward(instance, call, args, xielu, error);
 }
 
-const struct graft_activation graft_prelu_vtable = {
-    .struct_size = sizeof graft_prelu_vtable,
-    .forward = prelu_forward,
-};
+const struct graft_activation graft_prelu_vtable = {.struct_size = sizeof graft_prelu_vtable, .forward = prelu_forward};
 
-const struct graft_activation graft_xielu_vtable = {
-    .struct_size = sizeof graft_xielu_vtable,
-    .forward = xielu_forward,
-};
+const struct graft_activation graft_xielu_vtable = {.struct_size = sizeof graft_xielu_vtable, .forward = xielu_forward};

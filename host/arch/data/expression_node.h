@@ -93,11 +93,14 @@ struct graft_operand {
     int32_t list;    /* for GRAFT_VALUE_LIST: the GRAFT_NODE_LIST */
 };
 
+/* What an expression is evaluated for. The first failure is kept in `status` and `error`; then all that is evaluated is
+ * null. */
 struct graft_scope {
     const struct graft_expression *expression;
     const struct graft_config *config;
     int64_t layer;
-    struct graft_error *error;
+    struct graft_error *error; /* NULL: nobody wants it */
+    int status;
 };
 
 struct graft_label {
@@ -105,17 +108,16 @@ struct graft_label {
 };
 
 /* [load] Evaluates a node; the value may be of a further kind. */
-int graft_evaluate_node(const struct graft_scope *scope, int32_t at, struct graft_operand *operand);
+struct graft_operand graft_evaluate_node(struct graft_scope *scope, int32_t at);
 
 /* [load] Evaluates a node that must be a number. */
-int graft_evaluate_number(const struct graft_scope *scope, int32_t at, struct graft_operand *operand);
+struct graft_operand graft_evaluate_number(struct graft_scope *scope, int32_t at);
 
 /* [load] Evaluates GRAFT_NODE_ADD to GRAFT_NODE_MAX. */
-int graft_evaluate_arithmetic(const struct graft_scope *scope, int32_t at, struct graft_operand *result);
+struct graft_operand graft_evaluate_arithmetic(struct graft_scope *scope, int32_t at);
 
 /* [load] For GRAFT_NODE_IN and GRAFT_NODE_COUNT: counts the elements of an array or list that equal `sought`. */
-int graft_evaluate_count(const struct graft_scope *scope, int32_t array, const struct graft_operand *sought,
-                         int64_t *count);
+int64_t graft_evaluate_count(struct graft_scope *scope, int32_t array, const struct graft_operand *sought);
 
 /* [any] Operands that do not come from a field of the config. */
 struct graft_operand graft_operand_null(void);
@@ -123,19 +125,31 @@ struct graft_operand graft_operand_bool(int value);
 struct graft_operand graft_operand_int(int64_t value);
 struct graft_operand graft_operand_real(double value);
 
-/* [load] Reads the config's value at a path. */
-void graft_operand_read(const struct graft_config *config, const char *path, struct graft_value *value);
+/* [load] The config's value at a path. */
+struct graft_value graft_value_read(const struct graft_config *config, const char *path);
 
 /* [any] The path of the field that determines an operand; there must be one. */
 void graft_operand_path(const struct graft_scope *scope, const struct graft_operand *operand,
                         struct graft_label *label);
 
-/* [any] An operand's name in messages: the field as the file spells it, else the text of its node. */
+/* [any] An operand's name in messages: the field as the file spells it, else the text of its node. NULL: the latter. */
 void graft_operand_label(const struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
                          struct graft_label *label);
 
 /* [any] Whether an operand is null because the file lacks the field. */
 int graft_operand_is_missing(const struct graft_scope *scope, const struct graft_operand *operand);
+
+/* [any] Fails with "LABEL: MESSAGE" about an operand, or without one about the node. Returns null. */
+struct graft_operand graft_operand_fail(struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
+                                        const char *format, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 4, 5)))
+#endif
+    ;
+
+/* [any] The same for an operand of the wrong kind: "hidden_size: missing, expected a number". */
+struct graft_operand graft_operand_expected(struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
+                                            const char *expected);
 
 /* [any] Whether both values are equal; arrays and objects equal nothing. */
 int graft_values_equal(const struct graft_value *a, const struct graft_value *b);
@@ -151,12 +165,5 @@ static inline int graft_real_is_within(double real) {
 
 /* [any] Describes a value as graft_config_expected does: 'an integer (3)'. */
 void graft_value_describe(const struct graft_value *value, struct graft_label *label);
-
-/* [any] Sets the error of an operand of the wrong kind: "hidden_size: missing, expected a number". */
-int graft_operand_expected(const struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
-                           const char *expected);
-
-/* [any] Sets an error about the value of a node, "hidden_size * 4: MESSAGE". */
-int graft_node_fail(const struct graft_scope *scope, int32_t at, const char *message);
 
 #endif

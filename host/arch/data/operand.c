@@ -4,55 +4,45 @@
 
 #include "arch/data/expression_node.h"
 
+static struct graft_operand operand_of(struct graft_value value) {
+    return (struct graft_operand){.value = value, .field = -1, .element = -1};
+}
+
 struct graft_operand graft_operand_null(void) {
-    return (struct graft_operand){.value = {.kind = GRAFT_VALUE_NULL}, .field = -1, .element = -1};
+    return operand_of((struct graft_value){.kind = GRAFT_VALUE_NULL});
 }
 
 struct graft_operand graft_operand_bool(int value) {
-    return (struct graft_operand){
-        .value = {.kind = GRAFT_VALUE_BOOL, .integer = value != 0}, .field = -1, .element = -1};
+    return operand_of((struct graft_value){.kind = GRAFT_VALUE_BOOL, .integer = value != 0});
 }
 
 struct graft_operand graft_operand_int(int64_t value) {
-    return (struct graft_operand){
-        .value = {.kind = GRAFT_VALUE_INT, .integer = value, .real = (double)value}, .field = -1, .element = -1};
+    return operand_of((struct graft_value){.kind = GRAFT_VALUE_INT, .integer = value, .real = (double)value});
 }
 
 struct graft_operand graft_operand_real(double value) {
-    return (struct graft_operand){.value = {.kind = GRAFT_VALUE_REAL, .real = value}, .field = -1, .element = -1};
+    return operand_of((struct graft_value){.kind = GRAFT_VALUE_REAL, .real = value});
 }
 
-void graft_operand_read(const struct graft_config *config, const char *path, struct graft_value *value) {
-    *value = (struct graft_value){.kind = GRAFT_VALUE_NULL};
+struct graft_value graft_value_read(const struct graft_config *config, const char *path) {
     switch (config->kind(config->data, path)) {
     case GRAFT_FIELD_ABSENT:
     case GRAFT_FIELD_NULL:
-        return;
+        return (struct graft_value){.kind = GRAFT_VALUE_NULL};
     case GRAFT_FIELD_BOOL:
-        value->kind = GRAFT_VALUE_BOOL;
-        value->integer = config->integer(config->data, path) != 0;
-        return;
+        return graft_operand_bool(config->integer(config->data, path) != 0).value;
     case GRAFT_FIELD_INT:
-        value->kind = GRAFT_VALUE_INT;
-        value->integer = config->integer(config->data, path);
-        value->real = (double)value->integer;
-        return;
+        return graft_operand_int(config->integer(config->data, path)).value;
     case GRAFT_FIELD_REAL:
-        value->kind = GRAFT_VALUE_REAL;
-        value->real = config->real(config->data, path);
-        return;
+        return graft_operand_real(config->real(config->data, path)).value;
     case GRAFT_FIELD_STRING:
-        value->kind = GRAFT_VALUE_TEXT;
-        value->text = config->string(config->data, path);
-        return;
+        return (struct graft_value){.kind = GRAFT_VALUE_TEXT, .text = config->string(config->data, path)};
     case GRAFT_FIELD_ARRAY:
-        value->kind = GRAFT_VALUE_ARRAY;
-        return;
+        return (struct graft_value){.kind = GRAFT_VALUE_ARRAY};
     case GRAFT_FIELD_OBJECT:
-        value->kind = GRAFT_VALUE_OBJECT;
-        return;
+        return (struct graft_value){.kind = GRAFT_VALUE_OBJECT};
     default:
-        value->kind = GRAFT_VALUE_OTHER;
+        return (struct graft_value){.kind = GRAFT_VALUE_OTHER};
     }
 }
 
@@ -95,23 +85,21 @@ void graft_value_describe(const struct graft_value *value, struct graft_label *l
 
 void graft_operand_path(const struct graft_scope *scope, const struct graft_operand *operand,
                         struct graft_label *label) {
-    const struct graft_node *nodes = scope->expression->nodes;
-    const struct graft_node *node = &nodes[operand->field];
+    const char *words = graft_expression_words(scope->expression);
+    const struct graft_node *nodes = scope->expression->nodes, *node = &nodes[operand->field];
     const struct graft_node *field = node->kind == GRAFT_NODE_ELEMENT ? &nodes[node->first] : node;
-    const char *path = graft_expression_words(scope->expression) + field->word;
     if (node->kind == GRAFT_NODE_ELEMENT && operand->element >= 0) {
-        const char *below = node->word > 0 ? graft_expression_words(scope->expression) + node->word : "";
-        (void)snprintf(label->text, sizeof label->text, "%s.%lld%s%s", path, (long long)operand->element,
-                       node->word > 0 ? "." : "", below);
+        (void)snprintf(label->text, sizeof label->text, "%s.%lld%s%s", words + field->word, (long long)operand->element,
+                       node->word > 0 ? "." : "", node->word > 0 ? words + node->word : "");
     } else {
-        (void)snprintf(label->text, sizeof label->text, "%s", path);
+        (void)snprintf(label->text, sizeof label->text, "%s", words + field->word);
     }
 }
 
 void graft_operand_label(const struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
                          struct graft_label *label) {
     const struct graft_node *node = &scope->expression->nodes[at];
-    if (operand->field >= 0) {
+    if (operand != NULL && operand->field >= 0) {
         struct graft_label path;
         graft_operand_path(scope, operand, &path);
         (void)snprintf(label->text, sizeof label->text, "%s", graft_config_spelling(scope->config, path.text));
@@ -130,22 +118,27 @@ int graft_operand_is_missing(const struct graft_scope *scope, const struct graft
     return scope->config->kind(scope->config->data, path.text) == GRAFT_FIELD_ABSENT;
 }
 
-int graft_operand_expected(const struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
-                           const char *expected) {
-    struct graft_label label, got;
-    graft_operand_label(scope, at, operand, &label);
-    if (graft_operand_is_missing(scope, operand)) {
-        return graft_error_set(scope->error, GRAFT_ERROR_MODEL, scope->config->file, "%s: missing, expected %s",
-                               label.text, expected);
+struct graft_operand graft_operand_fail(struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
+                                        const char *format, ...) {
+    struct graft_label label, message;
+    va_list arguments;
+    if (scope->status == GRAFT_OK) {
+        graft_operand_label(scope, at, operand, &label);
+        va_start(arguments, format);
+        graft_error_write(message.text, sizeof message.text, format, arguments);
+        va_end(arguments);
+        scope->status =
+            graft_error_set(scope->error, GRAFT_ERROR_MODEL, scope->config->file, "%s: %s", label.text, message.text);
     }
-    graft_value_describe(&operand->value, &got);
-    return graft_error_set(scope->error, GRAFT_ERROR_MODEL, scope->config->file, "%s: expected %s, got %s", label.text,
-                           expected, got.text);
+    return graft_operand_null();
 }
 
-int graft_node_fail(const struct graft_scope *scope, int32_t at, const char *message) {
-    const struct graft_operand none = graft_operand_null();
-    struct graft_label label;
-    graft_operand_label(scope, at, &none, &label);
-    return graft_error_set(scope->error, GRAFT_ERROR_MODEL, scope->config->file, "%s: %s", label.text, message);
+struct graft_operand graft_operand_expected(struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
+                                            const char *expected) {
+    struct graft_label got;
+    if (graft_operand_is_missing(scope, operand)) {
+        return graft_operand_fail(scope, at, operand, "missing, expected %s", expected);
+    }
+    graft_value_describe(&operand->value, &got);
+    return graft_operand_fail(scope, at, operand, "expected %s, got %s", expected, got.text);
 }

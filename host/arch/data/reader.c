@@ -15,7 +15,10 @@ void graft_reader_start(struct graft_reader *reader, const struct graft_descript
 }
 
 static struct graft_scope scope_of(const struct graft_reader *reader, int32_t choice, struct graft_error *error) {
-    return (struct graft_scope){reader->description->entries[choice].expression, reader->config, reader->layer, error};
+    return (struct graft_scope){.expression = reader->description->entries[choice].expression,
+                                .config = reader->config,
+                                .layer = reader->layer,
+                                .error = error};
 }
 
 /* A choice's name in messages: the field that determines it, else its text; for a constant the name of the choice. */
@@ -50,9 +53,10 @@ static void fail_null(struct graft_reader *reader, int32_t choice, const struct 
 }
 
 static int evaluate(struct graft_reader *reader, int32_t choice, struct graft_operand *operand) {
-    const struct graft_scope scope = scope_of(reader, choice, reader->error);
+    struct graft_scope scope = scope_of(reader, choice, reader->error);
     if (reader->status == GRAFT_OK) {
-        reader->status = graft_evaluate_node(&scope, scope.expression->root, operand);
+        *operand = graft_evaluate_node(&scope, scope.expression->root);
+        reader->status = scope.status;
     }
     return reader->status == GRAFT_OK;
 }
@@ -118,7 +122,6 @@ int32_t graft_read_word(struct graft_reader *reader, int32_t choice) {
 
 void graft_reader_fail(struct graft_reader *reader, int32_t choice, const char *format, ...) {
     const struct graft_choice_info *info = &reader->description->choices->infos[choice];
-    struct graft_operand operand = graft_operand_null();
     char message[sizeof reader->error->message];
     va_list arguments;
     if (reader->status != GRAFT_OK) {
@@ -132,7 +135,7 @@ void graft_reader_fail(struct graft_reader *reader, int32_t choice, const char *
             graft_error_set(reader->error, GRAFT_ERROR_MODEL, reader->config->file, "%s: %s", info->name, message);
         return;
     }
-    const struct graft_scope scope = scope_of(reader, choice, NULL);
-    (void)graft_evaluate_node(&scope, scope.expression->root, &operand);
+    struct graft_scope scope = scope_of(reader, choice, NULL);
+    const struct graft_operand operand = graft_evaluate_node(&scope, scope.expression->root);
     fail(reader, choice, &operand, message);
 }

@@ -6,7 +6,7 @@
 float *graft_heads_copy(const struct graft_pass *pass, const struct graft_heads *x, int64_t heads, int64_t head_dim,
                         float *copy) {
     float *y = copy != NULL ? copy : graft_pass_floats(pass, heads * head_dim);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * heads; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * heads; i++) {
         memcpy(y + i * head_dim, graft_heads_at(x, heads, i), (size_t)head_dim * sizeof *y);
     }
     return y;
@@ -17,7 +17,7 @@ static void rotate(const struct graft_parts_attention_sizes *sizes, const struct
     const struct graft_rope_args rope_args = {sizeof rope_args, sizes->rope_layout, x->x,  x->stride,
                                               x->head_stride,   pass->rows,         heads, sizes->rotary_width,
                                               args->cos,        args->sin};
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)pass->call->kernels->rope(pass->call, &rope_args, pass->error);
     }
 }
@@ -26,7 +26,7 @@ void graft_heads_rotate(const struct graft_parts_attention_sizes *sizes, const s
                         const struct graft_self_attention_args *args, const struct graft_projected *x, int has_keys) {
     /* Keys that follow queries in each row are rotated with them. */
     const int together = has_keys && x->k.stride == x->q.stride && x->k.head_stride == x->q.head_stride &&
-                         pass->error->code == GRAFT_OK && x->k.x == x->q.x + sizes->heads * x->q.head_stride;
+                         graft_pass_ok(pass) && x->k.x == x->q.x + sizes->heads * x->q.head_stride;
     if (args->cos == NULL) {
         return;
     }
@@ -64,7 +64,7 @@ struct graft_attention_args graft_heads_args(const struct graft_parts_attention_
 float *graft_heads_run(const struct graft_pass *pass, struct graft_attention_args *args) {
     args->output_stride = args->heads * (args->v_head_dim > 0 ? args->v_head_dim : args->head_dim);
     args->output = graft_pass_floats(pass, args->output_stride);
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)pass->call->kernels->attention(pass->call, args, pass->error);
     }
     return args->output;

@@ -155,35 +155,33 @@ static void read_choices(struct graft_reader *reader, const struct graft_args *a
     self->eps = (float)graft_args_real(args, "eps", 1e-6);
 }
 
-int graft_attention_describe(const struct graft_class *cls, const struct graft_config *config,
-                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_outline of;
-    struct graft_attention *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &self->sizes, error) != GRAFT_OK) {
-        return error->code;
+static void outline(struct graft_outline *of, struct graft_attention *self) {
+    if (graft_parts_read_attention_sizes(of->args, of->sink->path, &self->sizes, of->error) != GRAFT_OK) {
+        return;
     }
-    read_choices(&of.reader, args, self);
-    const int32_t sinks = graft_read_bool(&of.reader, D_SINKS);
+    read_choices(&of->reader, of->args, self);
+    const int32_t sinks = graft_read_bool(&of->reader, D_SINKS);
     const int64_t kv_heads = self->sizes.kv_heads;
-    if (of.reader.status != GRAFT_OK || check_layout(&of, self) != GRAFT_OK) {
-        return error->code;
+    if (of->reader.status != GRAFT_OK || check_layout(of, self) != GRAFT_OK) {
+        return;
     }
-    outline_inputs(&of, self);
-    outline_outputs(&of, self);
-    outline_norms(&of, self);
-    graft_differential_outline(&of, self);
-    if (graft_outline_name(&of, D_KEY_WEIGHTS) != NULL) {
-        graft_outline_linear(&of, &self->key_weights, graft_outline_name(&of, D_KEY_WEIGHTS),
-                             kv_heads * self->value_dim, kv_heads, self->sizes.qkv_bias);
-        graft_outline_vector(&of, &self->key_rates, "A", kv_heads);
+    outline_inputs(of, self);
+    outline_outputs(of, self);
+    outline_norms(of, self);
+    graft_differential_outline(of, self);
+    if (graft_outline_name(of, D_KEY_WEIGHTS) != NULL) {
+        graft_outline_linear(of, &self->key_weights, graft_outline_name(of, D_KEY_WEIGHTS), kv_heads * self->value_dim,
+                             kv_heads, self->sizes.qkv_bias);
+        graft_outline_vector(of, &self->key_rates, "A", kv_heads);
     }
-    graft_relative_outline(&of, &self->relative, self->sizes.heads);
-    graft_outline_find_weight(&of, &self->sinks, "sinks");
-    if (sinks && error->code == GRAFT_OK) {
-        graft_describe_vector(sink, "sinks", self->sizes.heads, error);
+    graft_relative_outline(of, &self->relative, self->sizes.heads);
+    graft_outline_find_weight(of, &self->sinks, "sinks");
+    if (sinks && of->error->code == GRAFT_OK) {
+        graft_describe_vector(of->sink, "sinks", self->sizes.heads, of->error);
     }
-    return error->code;
 }
+
+GRAFT_OUTLINED(graft_attention, struct graft_attention)
 
 /* Finds the width of a norm: a head, or all `heads` of a token. */
 static void find_width(const struct graft_build *build, const char *name, int64_t heads, int64_t head_dim,
@@ -229,7 +227,7 @@ static void norm_heads(const struct graft_attention *self, const struct graft_pa
 
 static void clip_heads(const struct graft_pass *pass, const struct graft_heads *x, int64_t heads, int64_t head_dim,
                        float limit) {
-    for (int64_t i = 0; limit > 0.0f && pass->error->code == GRAFT_OK && i < pass->rows * heads; i++) {
+    for (int64_t i = 0; limit > 0.0f && graft_pass_ok(pass) && i < pass->rows * heads; i++) {
         float *head = graft_heads_at(x, heads, i);
         for (int64_t d = 0; d < head_dim; d++) {
             head[d] = head[d] > limit ? limit : head[d] < -limit ? -limit : head[d];

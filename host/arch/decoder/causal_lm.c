@@ -209,10 +209,8 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                : status;
 }
 
-const struct graft_causal_lm graft_causal_lm_vtable = {
-    .struct_size = sizeof graft_causal_lm_vtable,
-    .forward = forward,
-};
+const struct graft_causal_lm graft_causal_lm_vtable = {.struct_size = sizeof graft_causal_lm_vtable,
+                                                       .forward = forward};
 
 static int run_masked(void *instance, const struct graft_call *call, const struct graft_masked_lm_args *args,
                       struct graft_error *error) {
@@ -235,7 +233,5 @@ static int run_masked(void *instance, const struct graft_call *call, const struc
                : status;
 }
 
-const struct graft_masked_lm graft_masked_lm_vtable = {
-    .struct_size = sizeof graft_masked_lm_vtable,
-    .forward = run_masked,
-};
+const struct graft_masked_lm graft_masked_lm_vtable = {.struct_size = sizeof graft_masked_lm_vtable,
+                                                       .forward = run_masked};

@@ -16,25 +16,22 @@ struct cross_attention {
     const struct graft_module *output; /* heads * head_dim -> hidden_size */
 };
 
-int graft_cross_attention_describe(const struct graft_class *cls, const struct graft_config *config,
-                                   const struct graft_args *args, const struct graft_sink *sink,
-                                   struct graft_error *error) {
-    struct graft_outline of;
-    struct cross_attention *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+static void outline(struct graft_outline *of, struct cross_attention *self) {
     const struct graft_parts_attention_sizes *sizes = &self->sizes;
-    if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &self->sizes, error) != GRAFT_OK) {
-        return error->code;
+    if (graft_parts_read_attention_sizes(of->args, of->sink->path, &self->sizes, of->error) != GRAFT_OK) {
+        return;
     }
     const int32_t k_bias =
-        graft_read_is_null(&of.reader, D_K_BIAS) ? sizes->qkv_bias : graft_read_bool(&of.reader, D_K_BIAS);
+        graft_read_is_null(&of->reader, D_K_BIAS) ? sizes->qkv_bias : graft_read_bool(&of->reader, D_K_BIAS);
     const int64_t hidden = sizes->hidden_size, q_size = sizes->heads * sizes->head_dim;
     const int64_t kv_size = sizes->kv_heads * sizes->head_dim;
-    graft_outline_linear(&of, &self->q, graft_outline_name(&of, D_QUERY), hidden, q_size, sizes->qkv_bias);
-    graft_outline_linear(&of, &self->k, graft_outline_name(&of, D_KEY), hidden, kv_size, k_bias);
-    graft_outline_linear(&of, &self->v, graft_outline_name(&of, D_VALUE), hidden, kv_size, sizes->qkv_bias);
-    graft_outline_linear(&of, &self->output, graft_outline_name(&of, D_OUTPUT), q_size, hidden, sizes->o_proj_bias);
-    return error->code;
+    graft_outline_linear(of, &self->q, graft_outline_name(of, D_QUERY), hidden, q_size, sizes->qkv_bias);
+    graft_outline_linear(of, &self->k, graft_outline_name(of, D_KEY), hidden, kv_size, k_bias);
+    graft_outline_linear(of, &self->v, graft_outline_name(of, D_VALUE), hidden, kv_size, sizes->qkv_bias);
+    graft_outline_linear(of, &self->output, graft_outline_name(of, D_OUTPUT), q_size, hidden, sizes->o_proj_bias);
 }
+
+GRAFT_OUTLINED(graft_cross_attention, struct cross_attention)
 
 /* Computes k and v [source tokens, kv_heads, head_dim] from the encoder's hidden states. The call's row adapters are
  * for the decoder's tokens; here each source token has the adapter of its sequence. */

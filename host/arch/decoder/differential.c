@@ -24,7 +24,7 @@ void graft_differential_values(const struct graft_attention *self, const struct 
                                struct graft_heads *v) {
     const int64_t heads = self->sizes.kv_heads, dim = self->value_dim;
     float *pairs = graft_pass_floats(pass, heads * 2 * dim); /* [tokens, heads, 2, dim] */
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * heads * 2; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * heads * 2; i++) {
         const int64_t head = i / 2 % heads % (heads / 2) + i % 2 * (heads / 2);
         memcpy(pairs + i * dim, v->x + i / 2 / heads * v->stride + head * v->head_stride, (size_t)dim * sizeof *pairs);
     }
@@ -38,7 +38,7 @@ static float find_lambda(const struct graft_attention *self, const struct graft_
     for (int32_t i = 0; i < GRAFT_LAMBDAS; i++) {
         numbers[i] = graft_pass_widen(pass, self->lambdas[i]);
     }
-    for (int64_t d = 0; pass->error->code == GRAFT_OK && d < self->sizes.head_dim; d++) {
+    for (int64_t d = 0; graft_pass_ok(pass) && d < self->sizes.head_dim; d++) {
         products[0] += numbers[0][d] * numbers[1][d];
         products[1] += numbers[2][d] * numbers[3][d];
     }
@@ -62,7 +62,7 @@ void graft_differential_combine(const struct graft_attention *self, const struct
     const int64_t half = self->sizes.heads / 2, width = 2 * self->value_dim;
     const float initial = 0.8f - 0.6f * expf(-0.3f * (float)self->sizes.layer);
     const float lambda = find_lambda(self, pass, initial);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * half; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * half; i++) {
         const float *a = context + (i / half * 2 * half + i % half) * width; /* ahead of what has been written */
         subtract(a, a + half * width, lambda, self->eps, 1.0f - initial, width, context + i * width);
     }

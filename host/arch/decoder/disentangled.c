@@ -24,25 +24,21 @@ struct disentangled {
     const struct graft_module *output;
 };
 
-int graft_disentangled_describe(const struct graft_class *cls, const struct graft_config *config,
-                                const struct graft_args *args, const struct graft_sink *sink,
-                                struct graft_error *error) {
-    struct graft_outline of;
-    struct disentangled *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &self->sizes, error) != GRAFT_OK) {
-        return error->code;
+static void outline(struct graft_outline *of, struct disentangled *self) {
+    if (graft_parts_read_attention_sizes(of->args, of->sink->path, &self->sizes, of->error) != GRAFT_OK) {
+        return;
     }
     const struct graft_parts_attention_sizes *sizes = &self->sizes;
     const int64_t hidden = sizes->hidden_size, width = sizes->heads * sizes->head_dim;
-    self->has_key = graft_read_bool(&of.reader, D_DISENTANGLED_BY_KEY);
-    self->has_query = graft_read_bool(&of.reader, D_DISENTANGLED_BY_QUERY);
-    const int is_shared = graft_read_bool(&of.reader, D_DISENTANGLED_SHARED);
-    const int projects = !is_shared && graft_outline_name(&of, D_DISENTANGLED_NAME) != NULL &&
-                         graft_read_bool(&of.reader, D_DISENTANGLED_USE);
+    self->has_key = graft_read_bool(&of->reader, D_DISENTANGLED_BY_KEY);
+    self->has_query = graft_read_bool(&of->reader, D_DISENTANGLED_BY_QUERY);
+    const int is_shared = graft_read_bool(&of->reader, D_DISENTANGLED_SHARED);
+    const int projects = !is_shared && graft_outline_name(of, D_DISENTANGLED_NAME) != NULL &&
+                         graft_read_bool(&of->reader, D_DISENTANGLED_USE);
     /* The divisor has a factor for each term of a score, even if the model has no distances. */
     self->sizes.scaling = 1.0 / sqrt((double)(sizes->head_dim * (1 + self->has_key + self->has_query)));
     if (sizes->kv_heads != sizes->heads) {
-        graft_reader_fail(&of.reader, D_KV_HEADS, "expected num_attention_heads (%lld), got %lld",
+        graft_reader_fail(&of->reader, D_KV_HEADS, "expected num_attention_heads (%lld), got %lld",
                           (long long)sizes->heads, (long long)sizes->kv_heads);
     }
     const struct {
@@ -55,13 +51,14 @@ int graft_disentangled_describe(const struct graft_class *cls, const struct graf
                   {&self->position_k, D_DISENTANGLED_KEY, projects && self->has_key},
                   {&self->position_q, D_DISENTANGLED_QUERY, projects && self->has_query}};
     for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
-        graft_outline_linear(&of, inputs[i].child, inputs[i].is_there ? graft_outline_name(&of, inputs[i].name) : NULL,
+        graft_outline_linear(of, inputs[i].child, inputs[i].is_there ? graft_outline_name(of, inputs[i].name) : NULL,
                              hidden, width, sizes->qkv_bias);
     }
-    graft_outline_linear(&of, &self->output, graft_outline_name(&of, D_OUTPUT), width, hidden, sizes->o_proj_bias);
-    graft_distances_outline(&of, &self->distances, GRAFT_DISTANCES, GRAFT_DISTANCES_NORM, hidden);
-    return error->code;
+    graft_outline_linear(of, &self->output, graft_outline_name(of, D_OUTPUT), width, hidden, sizes->o_proj_bias);
+    graft_distances_outline(of, &self->distances, GRAFT_DISTANCES, GRAFT_DISTANCES_NORM, hidden);
 }
+
+GRAFT_OUTLINED(graft_disentangled, struct disentangled)
 
 /* Inputs and outputs of find_mask. */
 struct work {
@@ -139,7 +136,7 @@ static void find_mask(struct work *work, const struct graft_pass *pass, struct g
         work->longest = length > work->longest ? length : work->longest;
     }
     work->bias = graft_pass_floats(pass, heads * work->longest);
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         pass->call->threads->parallel_for(batch->tokens, 1, run_tokens, work);
     }
     *mask = (struct graft_mask){.struct_size = sizeof *mask,
@@ -173,7 +170,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return error->code;
 }
 
-const struct graft_self_attention graft_disentangled_vtable = {
-    .struct_size = sizeof graft_disentangled_vtable,
-    .forward = forward,
-};
+const struct graft_self_attention graft_disentangled_vtable = {.struct_size = sizeof graft_disentangled_vtable,
+                                                               .forward = forward};

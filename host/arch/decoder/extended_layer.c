@@ -58,22 +58,16 @@ static void outline_beside(struct graft_outline *of, struct extended_layer *self
     graft_mixture_outline(of, &self->beside, self->plain.hidden_size);
 }
 
-int graft_extended_layer_describe(const struct graft_class *cls, const struct graft_config *config,
-                                  const struct graft_args *args, const struct graft_sink *sink,
-                                  struct graft_error *error) {
-    struct graft_outline of;
-    struct extended_layer *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
-    graft_layer_outline(&of, &self->plain);
-    outline_low_rank(&of, self);
-    outline_beside(&of, self);
-    graft_layer_gate_outline(&of, &self->gate);
-    graft_stream_update_outline(&of, &self->streams);
-    graft_outline_vector(&of, &self->scalar, graft_outline_name(&of, D_LAYER_SCALAR), 1);
-    return error->code;
+static void outline(struct graft_outline *of, struct extended_layer *self) {
+    graft_layer_outline(of, &self->plain);
+    outline_low_rank(of, self);
+    outline_beside(of, self);
+    graft_layer_gate_outline(of, &self->gate);
+    graft_stream_update_outline(of, &self->streams);
+    graft_outline_vector(of, &self->scalar, graft_outline_name(of, D_LAYER_SCALAR), 1);
 }
+
+GRAFT_OUTLINED(graft_extended_layer, struct extended_layer)
 
 /* output = seen + norm(right(left(seen))) */
 static void run_low_rank(const void *instance, const struct graft_layer_pass *pass, const float *seen, float *output) {
@@ -128,8 +122,7 @@ static float *run_streams(const struct extended_layer *self, const struct graft_
     struct graft_decoder_layer_args own;
     graft_struct_copy(&own, sizeof own, args);
     float *predicted = graft_stream_update_predict(streams, pass, args->hidden_states);
-    own.hidden_states =
-        pass->error->code == GRAFT_OK ? graft_pass_columns(pass, predicted + active, width, 0, width) : NULL;
+    own.hidden_states = graft_pass_ok(pass) ? graft_pass_columns(pass, predicted + active, width, 0, width) : NULL;
     graft_layer_run(&self->plain, steps, pass, &own);
     graft_stream_update_correct(streams, pass, predicted, own.hidden_states, args->hidden_states);
     return graft_pass_columns(pass, args->hidden_states + active, width, 0, width);

@@ -219,9 +219,7 @@ static int run_sequences(void *instance, const struct graft_call *call,
 }
 
 const struct graft_sequence_classifier graft_decoder_sequences_vtable = {
-    .struct_size = sizeof graft_decoder_sequences_vtable,
-    .forward = run_sequences,
-};
+    .struct_size = sizeof graft_decoder_sequences_vtable, .forward = run_sequences};
 
 /* --- graft.token_classifier/1 --- */
 
@@ -237,7 +235,5 @@ static int run_tokens(void *instance, const struct graft_call *call, const struc
     return error->code;
 }
 
-const struct graft_token_classifier graft_decoder_tokens_vtable = {
-    .struct_size = sizeof graft_decoder_tokens_vtable,
-    .forward = run_tokens,
-};
+const struct graft_token_classifier graft_decoder_tokens_vtable = {.struct_size = sizeof graft_decoder_tokens_vtable,
+                                                                   .forward = run_tokens};

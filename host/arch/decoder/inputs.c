@@ -114,7 +114,7 @@ static void add_rows(const struct graft_inputs *self, const struct graft_module 
                      const int32_t *ids, float *x) {
     float *embedded = graft_pass_floats(pass, self->position_width);
     const struct graft_embedding_args args = {sizeof args, 0, pass->rows, ids, embedded};
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_embedding_forward(module, pass->call, &args, pass->error);
     }
     graft_pass_add(pass, x, embedded, self->position_width);
@@ -137,10 +137,10 @@ static void add_sines(const struct graft_inputs *self, const struct graft_pass *
     const struct graft_pass one = {pass->call, 1, pass->error};
     const int64_t half = self->position_width / 2;
     float *frequencies = graft_pass_floats(&one, half);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < half; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < half; i++) {
         frequencies[i] = (float)pow(10000.0, -(double)i / self->sines);
     }
-    for (int64_t t = 0; pass->error->code == GRAFT_OK && t < batch->tokens; t++, x += 2 * half) {
+    for (int64_t t = 0; graft_pass_ok(pass) && t < batch->tokens; t++, x += 2 * half) {
         const float position = (float)(batch->positions[t] + self->position_offset);
         for (int64_t i = 0; i < half; i++) {
             x[i] += sinf(position * frequencies[i]);
@@ -160,10 +160,10 @@ static void add_first(const struct graft_inputs *self, const struct graft_module
     }
     float *row = graft_pass_floats(&one, width);
     const struct graft_embedding_args args = {sizeof args, 0, 1, &id, row};
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_embedding_forward(module, pass->call, &args, pass->error);
     }
-    for (int64_t t = 0; pass->error->code == GRAFT_OK && t < pass->rows; t++) {
+    for (int64_t t = 0; graft_pass_ok(pass) && t < pass->rows; t++) {
         graft_pass_add(&one, x + t * width, row, width);
     }
 }
@@ -174,10 +174,10 @@ static float *embed(const struct graft_inputs *self, const struct graft_pass *pa
     const int64_t width = self->width;
     float *x = graft_pass_floats(pass, width);
     const struct graft_embedding_args embedding_args = {sizeof embedding_args, 0, pass->rows, args->input_ids, x};
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_embedding_forward(self->embeddings, pass->call, &embedding_args, pass->error);
     }
-    for (int64_t i = 0; i < args->n_embeddings && pass->error->code == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < args->n_embeddings && graft_pass_ok(pass); i++) {
         memcpy(x + args->embedding_rows[i] * width, args->embeddings + i * width, (size_t)width * sizeof *x);
     }
     graft_pass_scale(pass, x, width, self->scale);

@@ -13,7 +13,7 @@ static float *find_weights(const struct graft_attention *self, const struct graf
     const float *rates = graft_pass_widen(pass, self->key_rates);
     float *values = graft_heads_copy(pass, v, heads, self->value_dim, NULL);
     float *weights = graft_pass_product(pass, self->key_weights, values, heads);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * heads; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * heads; i++) {
         const float x = weights[i];
         weights[i] = expf(rates[i % heads] * (fmaxf(x, 0.0f) + log1pf(expf(-fabsf(x)))));
     }
@@ -25,7 +25,7 @@ static float *find_weights(const struct graft_attention *self, const struct graf
 static void widen(const struct graft_pass *pass, int64_t heads, int64_t dim, const float *numbers, float number,
                   struct graft_heads *x) {
     float *wide = graft_pass_floats(pass, heads * (dim + 1));
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * heads; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * heads; i++) {
         memcpy(wide + i * (dim + 1), graft_heads_at(x, heads, i), (size_t)dim * sizeof *wide);
         wide[i * (dim + 1) + dim] = numbers != NULL ? numbers[i] : number;
     }

@@ -121,16 +121,11 @@ struct plain_layer {
     struct graft_layer layer;
 };
 
-int graft_decoder_layer_describe(const struct graft_class *cls, const struct graft_config *config,
-                                 const struct graft_args *args, const struct graft_sink *sink,
-                                 struct graft_error *error) {
-    struct graft_outline of;
-    struct plain_layer *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self != NULL) {
-        graft_layer_outline(&of, &self->layer);
-    }
-    return error->code;
+static void outline(struct graft_outline *of, struct plain_layer *self) {
+    graft_layer_outline(of, &self->layer);
 }
+
+GRAFT_OUTLINED(graft_decoder_layer, struct plain_layer)
 
 /* --- Forward --- */
 

@@ -39,14 +39,14 @@ float *graft_layer_inputs_forward(const struct graft_layer_inputs *self, const s
     graft_pass_scale(pass, other, width, 1.0f / sqrtf((float)self->hidden_size));
     float *sum = graft_pass_normed(&of_layers, self->norm, other, self->size);
     const struct graft_embedding_args args = {sizeof args, 0, pass->rows, rows, other};
-    for (int64_t t = 0; pass->error->code == GRAFT_OK && t < pass->rows; t++) {
+    for (int64_t t = 0; graft_pass_ok(pass) && t < pass->rows; t++) {
         rows[t] = ids[t] < self->rows ? ids[t] : 0;
     }
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_embedding_forward(self->embeddings, pass->call, &args, pass->error);
     }
     const float of_two = 1.0f / sqrtf(2.0f);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * width; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * width; i++) {
         sum[i] = (sum[i] + other[i]) * of_two;
     }
     return sum;
@@ -69,7 +69,7 @@ float *graft_layer_gate_forward(const struct graft_layer_gate *self, const struc
                                 const float *input, int64_t stride) {
     float *gate = graft_pass_product(pass, self->gate, x, self->size);
     graft_pass_activate(pass, self->act, gate, self->size);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * self->size; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * self->size; i++) {
         gate[i] *= input[i / self->size * stride + i % self->size];
     }
     float *added = graft_pass_product(pass, self->output, gate, self->hidden_size);

@@ -30,7 +30,7 @@ static void find_angles(const struct graft_decoder_model *self, const struct gra
             .sin = angles[type].sin,
             .layer_type = type,
         };
-        if (pass->error->code == GRAFT_OK) {
+        if (graft_pass_ok(pass)) {
             (void)graft_rotary_forward(self->rotary_emb, pass->call, &args, pass->error);
         }
     }
@@ -83,7 +83,7 @@ static void run_layer(const struct graft_decoder_model *self, const struct graft
         .layer_input_stride = self->layer_inputs.layers * self->layer_inputs.size,
         .shared_keys = shares ? &run->shared[layer->sharing.kv_layer] : NULL,
     };
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_decoder_layer_forward(layer->module, pass->call, &args, pass->error);
     }
     add_deepstack(self, pass, run->args, i, hidden_states);
@@ -99,14 +99,14 @@ static void run_layers(const struct graft_decoder_model *self, const struct graf
         .shared = graft_scratch_zeroed(pass->call, self->n_layers * (int64_t)sizeof *run.shared, pass->error),
     };
     find_angles(self, pass, args->batch, run.angles);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < self->n_layers; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < self->n_layers; i++) {
         graft_sharing_make(&self->layers[i].sharing, i, pass, &run.shared[i]);
     }
     if (self->relative.table != NULL) {
         run.biased = self->layers[0].mask;
         graft_relative_fill(&self->relative, pass, &run.biased);
     }
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < self->n_layers; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < self->n_layers; i++) {
         run_layer(self, pass, &run, i, hidden_states);
     }
 }
@@ -121,7 +121,7 @@ static void finish(const struct graft_decoder_model *self, const struct graft_pa
     x = graft_pass_normed(pass, self->norm, x, self->hidden_size);
     if (self->project_out != NULL) {
         graft_pass_linear(pass, self->project_out, x, last_hidden_state);
-    } else if (pass->error->code == GRAFT_OK) {
+    } else if (graft_pass_ok(pass)) {
         memcpy(last_hidden_state, x, (size_t)(pass->rows * self->output_size) * sizeof *x);
     }
 }
@@ -132,11 +132,11 @@ static void pool(const struct graft_decoder_model *self, const struct graft_pass
     const struct graft_pass sequences = {pass->call, batch->sequences, pass->error};
     const int64_t width = self->hidden_size;
     float *first = graft_pass_floats(&sequences, width);
-    for (int32_t s = 0; pass->error->code == GRAFT_OK && s < batch->sequences; s++) {
+    for (int32_t s = 0; graft_pass_ok(pass) && s < batch->sequences; s++) {
         memcpy(first + s * width, hidden_states + batch->cu_seqlens[s] * width, (size_t)width * sizeof *first);
     }
     const float *x = graft_transform_run(&self->pooler, &sequences, first);
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         memcpy(output, x, (size_t)(batch->sequences * width) * sizeof *x);
     }
 }

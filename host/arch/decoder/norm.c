@@ -80,7 +80,7 @@ static int is_plain(const struct norm *self) {
 static void norm_plainly(const struct norm *self, const struct graft_pass *pass, const struct graft_norm_args *args) {
     const int64_t width = self->width, heads = self->heads > 0 ? self->heads : 1;
     const float *weight = graft_pass_widen(pass, self->weight), *bias = graft_pass_widen(pass, self->bias);
-    for (int64_t t = 0; pass->error->code == GRAFT_OK && t < args->tokens; t++) {
+    for (int64_t t = 0; graft_pass_ok(pass) && t < args->tokens; t++) {
         float *y = args->output + t * width;
         norm_vector(self, args->hidden_states + t * width, y);
         const float *row = weight != NULL ? weight + t % heads * width : NULL;
@@ -110,7 +110,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                                            args->tokens, width, args->output, width, error);
 }
 
-const struct graft_norm graft_decoder_norm_vtable = {
-    .struct_size = sizeof graft_decoder_norm_vtable,
-    .forward = forward,
-};
+const struct graft_norm graft_decoder_norm_vtable = {.struct_size = sizeof graft_decoder_norm_vtable,
+                                                     .forward = forward};

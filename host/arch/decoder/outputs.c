@@ -14,7 +14,7 @@ static void apply_gate(const struct graft_attention *self, const struct graft_pa
                        const struct graft_heads *gate, float *context) {
     const int64_t heads = self->sizes.heads, dim = self->value_dim;
     const float *bias = graft_pass_widen(pass, self->gate_bias);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * heads; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * heads; i++) {
         const float *from = graft_heads_at(gate, heads, i);
         const float added = bias != NULL ? bias[i % heads] : 0.0f;
         float factor = open(self->gate_act, from[0] + added);

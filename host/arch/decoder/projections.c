@@ -29,7 +29,7 @@ static struct graft_projected project_each(const struct graft_attention *self, c
     if (q_dim != dim && q != NULL) {
         out.gate = graft_heads_packed(q + dim, sizes->heads, q_dim);
     }
-    if (self->value_is_key && self->k != NULL && pass->error->code == GRAFT_OK) {
+    if (self->value_is_key && self->k != NULL && graft_pass_ok(pass)) {
         memcpy(v, k, (size_t)(pass->rows * sizes->kv_heads * v_dim) * sizeof *v);
     }
     if (self->k == NULL) {
@@ -82,7 +82,7 @@ static struct graft_projected project_joined(const struct graft_attention *self,
     const struct graft_module *const projections[] = {self->qkv, self->gate};
     float *const made[] = {graft_pass_floats(pass, row), out.gate.x};
     graft_pass_linears(pass, projections, x, made, 2);
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         split(self, pass, made[0], row, &out);
     }
     return out;
@@ -90,7 +90,7 @@ static struct graft_projected project_joined(const struct graft_attention *self,
 
 static void scale(const struct graft_pass *pass, const struct graft_heads *x, int64_t heads, int64_t head_dim,
                   float factor) {
-    for (int64_t i = 0; factor != 1.0f && pass->error->code == GRAFT_OK && i < pass->rows * heads; i++) {
+    for (int64_t i = 0; factor != 1.0f && graft_pass_ok(pass) && i < pass->rows * heads; i++) {
         float *head = graft_heads_at(x, heads, i);
         for (int64_t d = 0; d < head_dim; d++) {
             head[d] *= factor;
@@ -130,7 +130,7 @@ void graft_attention_norm(const struct graft_head_norm *norm, const struct graft
 void graft_attention_gain(const struct graft_attention *self, const struct graft_pass *pass,
                           const struct graft_batch *batch, const struct graft_heads *q) {
     const int multiplies = self->query_gain != 0.0f || self->query_power != 0.0f;
-    for (int64_t t = 0; multiplies && pass->error->code == GRAFT_OK && t < batch->tokens; t++) {
+    for (int64_t t = 0; multiplies && graft_pass_ok(pass) && t < batch->tokens; t++) {
         const int64_t at = batch->positions[t] + self->query_gain_from;
         const int64_t whole_periods = at / self->query_gain_period;
         const float periods = (float)at / (float)self->query_gain_period;

@@ -55,7 +55,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return status;
 }
 
-const struct graft_embedding graft_scaled_embedding_vtable = {
-    .struct_size = sizeof graft_scaled_embedding_vtable,
-    .forward = forward,
-};
+const struct graft_embedding graft_scaled_embedding_vtable = {.struct_size = sizeof graft_scaled_embedding_vtable,
+                                                              .forward = forward};

@@ -38,7 +38,7 @@ static void project(const struct graft_streams *self, const struct graft_module 
                     const struct graft_pass *pass, const float *x, const float *like, float *y) {
     const int64_t width = self->hidden_size;
     graft_pass_linear(pass, projection, x, y);
-    for (int64_t t = 0; pass->error->code == GRAFT_OK && t < pass->rows; t++) {
+    for (int64_t t = 0; graft_pass_ok(pass) && t < pass->rows; t++) {
         const float square = mean_square(y + t * width, width);
         const float factor = sqrtf(mean_square(like + t * width, width)) / sqrtf(square < 1e-5f ? 1e-5f : square);
         for (int64_t i = 0; i < width; i++) {
@@ -53,10 +53,10 @@ float *graft_streams_begin(const struct graft_streams *self, const struct graft_
         return x;
     }
     float *streams = graft_pass_floats(pass, self->count * self->hidden_size);
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         memcpy(streams, x, (size_t)n * sizeof *streams);
     }
-    for (int64_t i = 1; i < self->count && pass->error->code == GRAFT_OK; i++) {
+    for (int64_t i = 1; i < self->count && graft_pass_ok(pass); i++) {
         project(self, self->in[i], pass, streams, streams, streams + i * n);
     }
     return streams;
@@ -69,13 +69,13 @@ void graft_streams_end(const struct graft_streams *self, const struct graft_pass
     }
     float *sum = graft_pass_columns(pass, x, self->hidden_size, 0, self->hidden_size);
     float *added = graft_pass_floats(pass, self->hidden_size);
-    for (int64_t i = 1; i < self->count && pass->error->code == GRAFT_OK; i++) {
+    for (int64_t i = 1; i < self->count && graft_pass_ok(pass); i++) {
         project(self, self->out[i], pass, x + i * n, x, added);
-        for (int64_t j = 0; j < n && pass->error->code == GRAFT_OK; j++) {
+        for (int64_t j = 0; j < n && graft_pass_ok(pass); j++) {
             sum[j] += added[j];
         }
     }
-    for (int64_t j = 0; j < n && pass->error->code == GRAFT_OK; j++) {
+    for (int64_t j = 0; j < n && graft_pass_ok(pass); j++) {
         x[j] = sum[j] / (float)self->count;
     }
 }
@@ -110,11 +110,11 @@ static float *find_coefficients(const struct graft_stream_update *self, const st
                                 const struct graft_pass *pass, float *x, int64_t n) {
     const int64_t width = self->hidden_size;
     float *normed = graft_pass_normed(pass, self->norm, x, width);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * width; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * width; i++) {
         normed[i] /= (float)width;
     }
     float *routed = graft_pass_product(pass, self->router, normed, self->count);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * self->count; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * self->count; i++) {
         routed[i] = tanhf(routed[i]);
     }
     return graft_pass_product(pass, projection, routed, n);
@@ -127,7 +127,7 @@ float *graft_stream_update_predict(const struct graft_stream_update *self, const
     float *predicted = graft_pass_columns(pass, x, count * width, 0, count * width);
     const float *coefficients =
         find_coefficients(self, self->prediction, pass, (float *)x + self->active * n, count * count);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < count * count * pass->rows; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < count * count * pass->rows; i++) {
         const int64_t token = i / (count * count), to = i / count % count, from = i % count;
         const float *source = x + from * n + token * width;
         float *target = predicted + to * n + token * width;
@@ -143,7 +143,7 @@ void graft_stream_update_correct(const struct graft_stream_update *self, const s
                                  const float *predicted, float *computed, float *x) {
     const int64_t count = self->count, width = self->hidden_size, n = pass->rows * width;
     const float *coefficients = find_coefficients(self, self->correction, pass, computed, count);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < count * pass->rows; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < count * pass->rows; i++) {
         const int64_t token = i / count, to = i % count;
         const float *active = predicted + self->active * n;
         for (int64_t d = token * width; d < (token + 1) * width; d++) {

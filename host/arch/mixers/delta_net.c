@@ -71,27 +71,22 @@ static void outline_projections(struct graft_outline *of, struct graft_delta_net
     }
 }
 
-int graft_delta_net_describe(const struct graft_class *cls, const struct graft_config *config,
-                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_outline of;
-    struct graft_delta_net *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
-    read_sizes(&of.reader, self);
+static void outline(struct graft_outline *of, struct graft_delta_net *self) {
+    read_sizes(&of->reader, self);
     self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
     const int64_t shape[] = {self->value_heads, self->key_dim, self->value_dim};
     const int64_t block[] = {1, 1, self->value_heads, 1};
-    const int is_block = graft_read_word(&of.reader, D_MIXER_RATES) != D_RATES_VECTOR;
-    outline_projections(&of, self);
-    graft_mixer_conv(&of, &self->conv1d, graft_delta_conv_dim(self));
-    graft_mixer_norm(&of, &self->norm, self->value_dim, self->value_dim);
-    graft_mixer_output(&of, &self->output, graft_delta_values(self), 0);
-    graft_outline_vector(&of, &self->dt_bias, "dt_bias", self->value_heads * self->decays);
-    graft_outline_parameter(&of, &self->A_log, "A_log", is_block ? 4 : 1, is_block ? block : shape);
-    graft_outline_state(&of, &self->recurrent_states, "recurrent_states", 3, shape);
-    return error->code;
+    const int is_block = graft_read_word(&of->reader, D_MIXER_RATES) != D_RATES_VECTOR;
+    outline_projections(of, self);
+    graft_mixer_conv(of, &self->conv1d, graft_delta_conv_dim(self));
+    graft_mixer_norm(of, &self->norm, self->value_dim, self->value_dim);
+    graft_mixer_output(of, &self->output, graft_delta_values(self), 0);
+    graft_outline_vector(of, &self->dt_bias, "dt_bias", self->value_heads * self->decays);
+    graft_outline_parameter(of, &self->A_log, "A_log", is_block ? 4 : 1, is_block ? block : shape);
+    graft_outline_state(of, &self->recurrent_states, "recurrent_states", 3, shape);
 }
+
+GRAFT_OUTLINED(graft_delta_net, struct graft_delta_net)
 
 /* --- Forward --- */
 
@@ -210,7 +205,4 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return error->code;
 }
 
-const struct graft_mixer graft_delta_net_vtable = {
-    .struct_size = sizeof graft_delta_net_vtable,
-    .forward = forward,
-};
+const struct graft_mixer graft_delta_net_vtable = {.struct_size = sizeof graft_delta_net_vtable, .forward = forward};

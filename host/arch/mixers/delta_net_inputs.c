@@ -49,7 +49,7 @@ static void project_grouped(const struct graft_delta_net *self, const struct gra
      * [tokens, key_heads, {b, a} [value_heads / key_heads]] */
     float *const made[] = {graft_pass_floats(pass, conv_dim + values), graft_pass_floats(pass, 2 * heads)};
     graft_pass_linears(pass, modules, x, made, 2);
-    for (int64_t t = 0; pass->error->code == GRAFT_OK && t < pass->rows; t++) {
+    for (int64_t t = 0; graft_pass_ok(pass) && t < pass->rows; t++) {
         ungroup(self, made[0] + t * (conv_dim + values), run->unmixed + t * conv_dim, run->z + t * values);
         ungroup_heads(self, made[1] + t * 2 * heads, run->b + t * heads, run->a + t * heads);
     }
@@ -75,7 +75,7 @@ static void project_each(const struct graft_delta_net *self, const struct graft_
     add_product(&products, is_narrow ? self->narrow_z : self->z, narrow_z);
     add_product(&products, is_narrow ? self->narrow_a : self->a, narrow_a);
     graft_pass_linears(pass, products.modules, x, products.made, products.n);
-    for (int64_t t = 0; self->qkv == NULL && pass->error->code == GRAFT_OK && t < pass->rows; t++) {
+    for (int64_t t = 0; self->qkv == NULL && graft_pass_ok(pass) && t < pass->rows; t++) {
         float *row = run->unmixed + t * conv_dim;
         for (int i = 0; i < 3; row += widths[i++]) {
             memcpy(row, products.made[i] + t * widths[i], (size_t)widths[i] * sizeof *row);
@@ -84,7 +84,7 @@ static void project_each(const struct graft_delta_net *self, const struct graft_
     const struct graft_module *const behind[] = {self->z, self->a};
     const struct graft_linear_args behind_args[] = {{sizeof behind_args[0], 0, pass->rows, narrow_z, run->z},
                                                     {sizeof behind_args[0], 0, pass->rows, narrow_a, run->a}};
-    if (is_narrow && pass->error->code == GRAFT_OK) {
+    if (is_narrow && graft_pass_ok(pass)) {
         (void)graft_linear_forward_all(behind, pass->call, behind_args, 2, pass->error);
     }
 }

@@ -18,39 +18,38 @@ struct gated_norm {
     const struct graft_weight *weight; /* [hidden_size] */
 };
 
-int graft_gated_norm_describe(const struct graft_class *cls, const struct graft_config *config,
-                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_outline of;
-    struct gated_norm *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL || graft_args_size(args, "hidden_size", INT32_MAX, sink->path, &self->hidden_size, error) != 0) {
-        return error->code;
+static void outline(struct graft_outline *of, struct gated_norm *self) {
+    if (graft_args_size(of->args, "hidden_size", INT32_MAX, of->sink->path, &self->hidden_size, of->error) != 0) {
+        return;
     }
-    of.reader.layer = -1;
-    self->group_size = graft_args_int(args, "group_size", self->hidden_size);
-    self->eps = (float)graft_args_real(args, "eps", 0.0);
-    self->order = graft_read_word(&of.reader, D_MIXER_NORM_ORDER);
-    self->activation = graft_read_word(&of.reader, D_MIXER_GATE_ACT) == D_GATE_ACT_SIGMOID ? GRAFT_ACTIVATION_SIGMOID
-                                                                                           : GRAFT_ACTIVATION_SILU;
+    of->reader.layer = -1;
+    self->group_size = graft_args_int(of->args, "group_size", self->hidden_size);
+    self->eps = (float)graft_args_real(of->args, "eps", 0.0);
+    self->order = graft_read_word(&of->reader, D_MIXER_NORM_ORDER);
+    self->activation = graft_read_word(&of->reader, D_MIXER_GATE_ACT) == D_GATE_ACT_SIGMOID ? GRAFT_ACTIVATION_SIGMOID
+                                                                                            : GRAFT_ACTIVATION_SILU;
     if (self->group_size < 1 || self->hidden_size % self->group_size != 0) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
-                               "argument group_size: expected a divisor of hidden_size (%lld), got %lld",
-                               (long long)self->hidden_size, (long long)self->group_size);
+        (void)graft_error_set(of->error, GRAFT_ERROR_PLUGIN, of->sink->path,
+                              "argument group_size: expected a divisor of hidden_size (%lld), got %lld",
+                              (long long)self->hidden_size, (long long)self->group_size);
+        return;
     }
-    graft_outline_vector(&of, &self->weight, "weight", self->hidden_size);
-    return error->code;
+    graft_outline_vector(of, &self->weight, "weight", self->hidden_size);
 }
+
+GRAFT_OUTLINED(graft_gated_norm, struct gated_norm)
 
 /* y [rows, hidden_size] = norm(x), applied to each group of columns; y may be x. */
 static void norm_groups(const struct gated_norm *self, const struct graft_pass *pass, const float *x, float *y) {
     const int64_t width = self->hidden_size, size = self->group_size;
     const struct graft_kernels *kernels = pass->call->kernels;
-    if (size == width && pass->error->code == GRAFT_OK) {
+    if (size == width && graft_pass_ok(pass)) {
         (void)kernels->rms_norm(pass->call, self->weight, 0.0f, self->eps, x, width, pass->rows, width, y, width,
                                 pass->error);
         return;
     }
     const float *numbers = graft_pass_widen(pass, self->weight); /* [hidden_size] */
-    for (int64_t at = 0; at < width && pass->error->code == GRAFT_OK; at += size) {
+    for (int64_t at = 0; at < width && graft_pass_ok(pass); at += size) {
         const struct graft_row_block block = {sizeof block, GRAFT_DTYPE_F32, numbers + at, size};
         const struct graft_weight weight = {
             .struct_size = sizeof weight,
@@ -84,7 +83,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return error->code;
 }
 
-const struct graft_gated_norm graft_gated_norm_vtable = {
-    .struct_size = sizeof graft_gated_norm_vtable,
-    .forward = forward,
-};
+const struct graft_gated_norm graft_gated_norm_vtable = {.struct_size = sizeof graft_gated_norm_vtable,
+                                                         .forward = forward};

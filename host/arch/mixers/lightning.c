@@ -34,36 +34,31 @@ struct lightning {
     const struct graft_state *recurrent_states; /* [heads, head_dim, head_dim] f32 */
 };
 
-int graft_lightning_describe(const struct graft_class *cls, const struct graft_config *config,
-                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_outline of;
-    struct lightning *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
+static void outline(struct graft_outline *of, struct lightning *self) {
     self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
-    self->heads = graft_read_int(&of.reader, D_MIXER_HEADS);
-    self->head_dim = graft_read_int(&of.reader, D_MIXER_HEAD_DIM);
-    self->layer = of.reader.layer;
-    self->layers = graft_read_int(&of.reader, D_LAYERS);
-    const double eps = graft_read_real(&of.reader, D_MIXER_NORM_EPS);
-    const int64_t hidden_size = graft_outline_hidden_size(&of), width = self->heads * self->head_dim;
+    self->heads = graft_read_int(&of->reader, D_MIXER_HEADS);
+    self->head_dim = graft_read_int(&of->reader, D_MIXER_HEAD_DIM);
+    self->layer = of->reader.layer;
+    self->layers = graft_read_int(&of->reader, D_LAYERS);
+    const double eps = graft_read_real(&of->reader, D_MIXER_NORM_EPS);
+    const int64_t hidden_size = graft_outline_hidden_size(of), width = self->heads * self->head_dim;
     const int64_t shape[] = {self->heads, self->head_dim, self->head_dim};
-    graft_outline_linear(&of, &self->qkv_proj, "qkv_proj", hidden_size, 3 * width, 0);
-    graft_outline_linear(&of, &self->output_gate, "output_gate", hidden_size, width, 0);
-    graft_mixer_output(&of, &self->output, width, 0);
-    graft_mixer_act(&of, &self->act_fn, "act_fn");
-    graft_outline_norm(&of, &self->norm, graft_outline_name(&of, D_MIXER_NORM), graft_outline_name(&of, D_CLASS_NORM),
+    graft_outline_linear(of, &self->qkv_proj, "qkv_proj", hidden_size, 3 * width, 0);
+    graft_outline_linear(of, &self->output_gate, "output_gate", hidden_size, width, 0);
+    graft_mixer_output(of, &self->output, width, 0);
+    graft_mixer_act(of, &self->act_fn, "act_fn");
+    graft_outline_norm(of, &self->norm, graft_outline_name(of, D_MIXER_NORM), graft_outline_name(of, D_CLASS_NORM),
                        width, eps);
-    graft_outline_state(&of, &self->recurrent_states, "recurrent_states", 3, shape);
-    return error->code;
+    graft_outline_state(of, &self->recurrent_states, "recurrent_states", 3, shape);
 }
+
+GRAFT_OUTLINED(graft_lightning, struct lightning)
 
 /* Turns qkv [tokens, heads, {q, k, v} [head_dim]] into [tokens, {v, k, q} [heads, head_dim]], the scan's layout. */
 static float *turn(const struct lightning *self, const struct graft_pass *pass, const float *qkv) {
     const int64_t heads = self->heads, dim = self->head_dim;
     float *xBC = graft_pass_floats(pass, 3 * heads * dim);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * heads * 3; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * heads * 3; i++) {
         const int64_t t = i / (heads * 3), head = i / 3 % heads, part = 2 - i % 3;
         memcpy(xBC + ((t * 3 + part) * heads + head) * dim, qkv + i * dim, (size_t)dim * sizeof(float));
     }
@@ -94,11 +89,11 @@ static float *scan(const struct lightning *self, const struct graft_pass *pass, 
         .xBC = xBC,
         .y = graft_pass_floats(pass, self->heads * self->head_dim),
     };
-    for (int64_t h = 0; pass->error->code == GRAFT_OK && h < self->heads; h++) {
+    for (int64_t h = 0; graft_pass_ok(pass) && h < self->heads; h++) {
         A[h] = -slope_of(self, h);
         D[h] = 0.0f;
     }
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * self->heads; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * self->heads; i++) {
         dt[i] = 1.0f;
     }
     graft_mamba2_scan_batch(self->loops, &whole, pass, batch, self->recurrent_states);

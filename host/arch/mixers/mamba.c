@@ -49,32 +49,27 @@ static void outline_norms(struct graft_outline *of, struct mamba *self) {
     }
 }
 
-int graft_mamba_describe(const struct graft_class *cls, const struct graft_config *config,
-                         const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_outline of;
-    struct mamba *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
+static void outline(struct graft_outline *of, struct mamba *self) {
     self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
-    self->size = graft_read_int(&of.reader, D_MIXER_SIZE);
-    self->state_size = graft_read_int(&of.reader, D_MIXER_STATE_SIZE);
-    self->step_rank = graft_read_int(&of.reader, D_MIXER_STEP_RANK);
-    const int64_t hidden_size = graft_outline_hidden_size(&of);
+    self->size = graft_read_int(&of->reader, D_MIXER_SIZE);
+    self->state_size = graft_read_int(&of->reader, D_MIXER_STATE_SIZE);
+    self->step_rank = graft_read_int(&of->reader, D_MIXER_STEP_RANK);
+    const int64_t hidden_size = graft_outline_hidden_size(of);
     const int64_t A_log[] = {self->size, self->state_size}, recurrent_states[] = {self->state_size, self->size};
-    const int32_t bias = graft_read_bool(&of.reader, D_MIXER_BIAS);
-    graft_outline_linear(&of, &self->in_proj, "in_proj", hidden_size, 2 * self->size, bias);
-    graft_outline_linear(&of, &self->x_proj, "x_proj", self->size, selected_size(self), 0);
-    graft_outline_linear(&of, &self->dt_proj, "dt_proj", self->step_rank, self->size, 1);
-    graft_outline_linear(&of, &self->out_proj, "out_proj", self->size, hidden_size, bias);
-    outline_norms(&of, self);
-    graft_mixer_act(&of, &self->act, "act");
-    graft_mixer_conv(&of, &self->conv1d, self->size);
-    graft_outline_parameter(&of, &self->A_log, "A_log", 2, A_log);
-    graft_outline_vector(&of, &self->D, "D", self->size);
-    graft_outline_state(&of, &self->recurrent_states, "recurrent_states", 2, recurrent_states);
-    return error->code;
+    const int32_t bias = graft_read_bool(&of->reader, D_MIXER_BIAS);
+    graft_outline_linear(of, &self->in_proj, "in_proj", hidden_size, 2 * self->size, bias);
+    graft_outline_linear(of, &self->x_proj, "x_proj", self->size, selected_size(self), 0);
+    graft_outline_linear(of, &self->dt_proj, "dt_proj", self->step_rank, self->size, 1);
+    graft_outline_linear(of, &self->out_proj, "out_proj", self->size, hidden_size, bias);
+    outline_norms(of, self);
+    graft_mixer_act(of, &self->act, "act");
+    graft_mixer_conv(of, &self->conv1d, self->size);
+    graft_outline_parameter(of, &self->A_log, "A_log", 2, A_log);
+    graft_outline_vector(of, &self->D, "D", self->size);
+    graft_outline_state(of, &self->recurrent_states, "recurrent_states", 2, recurrent_states);
 }
+
+GRAFT_OUTLINED(graft_mamba, struct mamba)
 
 /* Arguments of the parallel loops: A of some channels, then blocks of channels of all sequences. */
 struct work {

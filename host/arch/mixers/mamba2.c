@@ -72,32 +72,27 @@ static void read_sizes(struct graft_reader *reader, struct mamba2 *self) {
     }
 }
 
-int graft_mamba2_describe(const struct graft_class *cls, const struct graft_config *config,
-                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_outline of;
-    struct mamba2 *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
+static void outline(struct graft_outline *of, struct mamba2 *self) {
     self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
-    self->hidden_size = graft_outline_hidden_size(&of);
-    read_sizes(&of.reader, self);
-    const int32_t bias = graft_read_bool(&of.reader, D_MIXER_BIAS);
-    const int32_t output_bias = graft_read_bool(&of.reader, D_MIXER_OUTPUT_BIAS);
+    self->hidden_size = graft_outline_hidden_size(of);
+    read_sizes(&of->reader, self);
+    const int32_t bias = graft_read_bool(&of->reader, D_MIXER_BIAS);
+    const int32_t output_bias = graft_read_bool(&of->reader, D_MIXER_OUTPUT_BIAS);
     const int64_t shape[] = {self->heads, self->state_size, self->head_dim};
-    graft_outline_vector(&of, &self->dt_bias, "dt_bias", self->heads);
-    graft_outline_vector(&of, &self->A_log, "A_log", self->heads);
-    graft_outline_vector(&of, &self->D, "D", self->heads);
-    graft_outline_state(&of, &self->recurrent_states, "recurrent_states", 3, shape);
-    graft_mixer_act(&of, &self->act, "act");
-    graft_mixer_conv(&of, &self->conv1d, self->conv_dim);
-    graft_outline_linear(&of, &self->in_proj, "in_proj", self->hidden_size, projected_size(self), bias);
-    if (graft_read_bool(&of.reader, D_MIXER_NORMED)) {
-        graft_mixer_norm(&of, &self->norm, self->size, self->size / self->groups);
+    graft_outline_vector(of, &self->dt_bias, "dt_bias", self->heads);
+    graft_outline_vector(of, &self->A_log, "A_log", self->heads);
+    graft_outline_vector(of, &self->D, "D", self->heads);
+    graft_outline_state(of, &self->recurrent_states, "recurrent_states", 3, shape);
+    graft_mixer_act(of, &self->act, "act");
+    graft_mixer_conv(of, &self->conv1d, self->conv_dim);
+    graft_outline_linear(of, &self->in_proj, "in_proj", self->hidden_size, projected_size(self), bias);
+    if (graft_read_bool(&of->reader, D_MIXER_NORMED)) {
+        graft_mixer_norm(of, &self->norm, self->size, self->size / self->groups);
     }
-    graft_mixer_output(&of, &self->out_proj, self->size, output_bias);
-    return error->code;
+    graft_mixer_output(of, &self->out_proj, self->size, output_bias);
 }
+
+GRAFT_OUTLINED(graft_mamba2, struct mamba2)
 
 /* x [tokens, hidden_size] times the input's scale; x itself if that is 1. */
 static const float *scaled_input(const struct mamba2 *self, const struct graft_pass *pass, const float *x) {
@@ -113,7 +108,7 @@ static const float *scaled_input(const struct mamba2 *self, const struct graft_p
 static void scale_parts(const struct mamba2 *self, const struct graft_pass *pass, float *xBC) {
     const int64_t shared = self->groups * self->state_size;
     const struct graft_pass one = {pass->call, 1, pass->error};
-    for (int64_t t = 0; pass->error->code == GRAFT_OK && t < pass->rows; t++, xBC += self->conv_dim) {
+    for (int64_t t = 0; graft_pass_ok(pass) && t < pass->rows; t++, xBC += self->conv_dim) {
         graft_pass_scale(&one, xBC, self->size, self->x_scale);
         graft_pass_scale(&one, xBC + self->size, shared, self->b_scale);
         graft_pass_scale(&one, xBC + self->size + shared, shared, self->c_scale);
@@ -124,7 +119,7 @@ static void scale_parts(const struct mamba2 *self, const struct graft_pass *pass
 static float *find_steps(const struct mamba2 *self, const struct graft_pass *pass, const float *projected) {
     const float *bias = graft_pass_widen(pass, self->dt_bias);
     float *dt = graft_pass_floats(pass, self->heads);
-    for (int64_t t = 0; pass->error->code == GRAFT_OK && t < pass->rows; t++) {
+    for (int64_t t = 0; graft_pass_ok(pass) && t < pass->rows; t++) {
         const float *raw = projected + (t + 1) * projected_size(self) - self->heads;
         for (int64_t h = 0; h < self->heads; h++) {
             const float step = fmaxf(graft_softplus(self->step_scale * raw[h] + bias[h]), self->step_min);
@@ -149,7 +144,7 @@ static float *scan(const struct mamba2 *self, const struct graft_pass *pass, con
         .xBC = xBC,
         .y = graft_pass_floats(pass, self->size),
     };
-    for (int64_t h = 0; pass->error->code == GRAFT_OK && h < self->heads; h++) {
+    for (int64_t h = 0; graft_pass_ok(pass) && h < self->heads; h++) {
         A[h] = -expf(A[h]);
     }
     graft_mamba2_scan_batch(self->loops, &whole, pass, batch, self->recurrent_states);

@@ -44,7 +44,7 @@ float *graft_mixer_convolve(const struct graft_pass *pass, const struct graft_mo
                             const struct graft_batch *batch, const float *x, int64_t channels) {
     float *y = graft_pass_floats(pass, channels);
     const struct graft_causal_conv1d_args args = {sizeof args, 0, batch, x, y};
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_causal_conv1d_forward(conv, pass->call, &args, pass->error);
     }
     return y;
@@ -53,7 +53,7 @@ float *graft_mixer_convolve(const struct graft_pass *pass, const struct graft_mo
 void graft_mixer_gated_norm(const struct graft_pass *pass, const struct graft_module *norm, int64_t heads, float *x,
                             float *gate) {
     const struct graft_gated_norm_args args = {sizeof args, 0, pass->rows * heads, x, gate};
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_gated_norm_forward(norm, pass->call, &args, pass->error);
     }
 }
@@ -61,7 +61,7 @@ void graft_mixer_gated_norm(const struct graft_pass *pass, const struct graft_mo
 float **graft_mixer_states(const struct graft_pass *pass, const struct graft_batch *batch,
                            const struct graft_state *state) {
     float **states = graft_scratch_zeroed(pass->call, batch->sequences * (int64_t)sizeof *states, pass->error);
-    for (int32_t s = 0; s < batch->sequences && pass->error->code == GRAFT_OK; s++) {
+    for (int32_t s = 0; s < batch->sequences && graft_pass_ok(pass); s++) {
         states[s] = graft_state_get(pass->call, batch, state, s, pass->error);
     }
     return states;

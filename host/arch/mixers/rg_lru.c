@@ -35,33 +35,28 @@ struct rg_lru {
     const struct graft_state *recurrent_states; /* [heads * head_dim] f32 */
 };
 
-int graft_rg_lru_describe(const struct graft_class *cls, const struct graft_config *config,
-                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+static void outline(struct graft_outline *of, struct rg_lru *self) {
     static const char *const gates[][2] = {{"rg_lru.input_gate_weight", "rg_lru.input_gate_bias"},
                                            {"rg_lru.recurrent_gate_weight", "rg_lru.recurrent_gate_bias"}};
-    struct graft_outline of;
-    struct rg_lru *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
     self->loops = loops[graft_isa_choose(sizeof loops / sizeof loops[0])];
-    self->heads = graft_read_int(&of.reader, D_MIXER_HEADS);
-    self->head_dim = graft_read_int(&of.reader, D_MIXER_HEAD_DIM);
-    const int64_t hidden_size = graft_outline_hidden_size(&of), width = self->heads * self->head_dim;
+    self->heads = graft_read_int(&of->reader, D_MIXER_HEADS);
+    self->head_dim = graft_read_int(&of->reader, D_MIXER_HEAD_DIM);
+    const int64_t hidden_size = graft_outline_hidden_size(of), width = self->heads * self->head_dim;
     const int64_t shape[] = {self->heads, self->head_dim, self->head_dim};
-    graft_outline_linear(&of, &self->linear_x, "linear_x", hidden_size, width, 1);
-    graft_outline_linear(&of, &self->linear_y, "linear_y", hidden_size, width, 1);
-    graft_mixer_output(&of, &self->output, width, 1);
-    graft_mixer_act(&of, &self->act_fn, "act_fn");
-    graft_mixer_conv(&of, &self->conv, width);
-    graft_outline_vector(&of, &self->recurrent_param, "rg_lru.recurrent_param", width);
+    graft_outline_linear(of, &self->linear_x, "linear_x", hidden_size, width, 1);
+    graft_outline_linear(of, &self->linear_y, "linear_y", hidden_size, width, 1);
+    graft_mixer_output(of, &self->output, width, 1);
+    graft_mixer_act(of, &self->act_fn, "act_fn");
+    graft_mixer_conv(of, &self->conv, width);
+    graft_outline_vector(of, &self->recurrent_param, "rg_lru.recurrent_param", width);
     for (int i = 0; i < 2; i++) {
-        graft_outline_parameter(&of, &self->gate_weights[i], gates[i][0], 3, shape);
-        graft_outline_parameter(&of, &self->gate_biases[i], gates[i][1], 2, shape);
+        graft_outline_parameter(of, &self->gate_weights[i], gates[i][0], 3, shape);
+        graft_outline_parameter(of, &self->gate_biases[i], gates[i][1], 2, shape);
     }
-    graft_outline_state(&of, &self->recurrent_states, "recurrent_states", 1, &width);
-    return error->code;
+    graft_outline_state(of, &self->recurrent_states, "recurrent_states", 1, &width);
 }
+
+GRAFT_OUTLINED(graft_rg_lru, struct rg_lru)
 
 /* One sequence: its inputs, gates, outputs and state, and the module's widened weights. */
 struct work {

@@ -13,22 +13,16 @@ struct rwkv_channel {
     const struct graft_module *value;
 };
 
-int graft_rwkv_channel_describe(const struct graft_class *cls, const struct graft_config *config,
-                                const struct graft_args *args, const struct graft_sink *sink,
-                                struct graft_error *error) {
+static void outline(struct graft_outline *of, struct rwkv_channel *self) {
     static const char *const names[][2] = {{"key", "time_mix_key"}, {"receptance", "time_mix_receptance"}};
-    struct graft_outline of;
-    struct rwkv_channel *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
-    self->hidden_size = graft_outline_hidden_size(&of);
-    self->size = graft_args_int(args, "intermediate_size", 0);
+    self->hidden_size = graft_outline_hidden_size(of);
+    self->size = graft_args_int(of->args, "intermediate_size", 0);
     const int64_t widths[] = {self->size, self->hidden_size};
-    graft_token_shift_outline(&of, &self->shift, names, widths, 2);
-    graft_outline_linear(&of, &self->value, "value", self->size, self->hidden_size, 0);
-    return error->code;
+    graft_token_shift_outline(of, &self->shift, names, widths, 2);
+    graft_outline_linear(of, &self->value, "value", self->size, self->hidden_size, 0);
 }
+
+GRAFT_OUTLINED(graft_rwkv_channel, struct rwkv_channel)
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_mixer_args *args,
                    struct graft_error *error) {
@@ -48,7 +42,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return error->code;
 }
 
-const struct graft_mixer graft_rwkv_channel_vtable = {
-    .struct_size = sizeof graft_rwkv_channel_vtable,
-    .forward = forward,
-};
+const struct graft_mixer graft_rwkv_channel_vtable = {.struct_size = sizeof graft_rwkv_channel_vtable,
+                                                      .forward = forward};

@@ -26,24 +26,19 @@ struct rwkv_time {
         *recurrent_states; /* [3, size] f32: sums, weights, and the logarithm of the number that divides both */
 };
 
-int graft_rwkv_time_describe(const struct graft_class *cls, const struct graft_config *config,
-                             const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
+static void outline(struct graft_outline *of, struct rwkv_time *self) {
     static const char *const names[][2] = {
         {"key", "time_mix_key"}, {"value", "time_mix_value"}, {"receptance", "time_mix_receptance"}};
-    struct graft_outline of;
-    struct rwkv_time *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
-    self->size = graft_read_int(&of.reader, D_MIXER_SIZE);
+    self->size = graft_read_int(&of->reader, D_MIXER_SIZE);
     const int64_t widths[] = {self->size, self->size, self->size}, recurrent_states[] = {3, self->size};
-    graft_token_shift_outline(&of, &self->shift, names, widths, 3);
-    graft_outline_linear(&of, &self->output, "output", self->size, graft_outline_hidden_size(&of), 0);
-    graft_outline_vector(&of, &self->time_decay, "time_decay", self->size);
-    graft_outline_vector(&of, &self->time_first, "time_first", self->size);
-    graft_outline_state(&of, &self->recurrent_states, "recurrent_states", 2, recurrent_states);
-    return error->code;
+    graft_token_shift_outline(of, &self->shift, names, widths, 3);
+    graft_outline_linear(of, &self->output, "output", self->size, graft_outline_hidden_size(of), 0);
+    graft_outline_vector(of, &self->time_decay, "time_decay", self->size);
+    graft_outline_vector(of, &self->time_first, "time_first", self->size);
+    graft_outline_state(of, &self->recurrent_states, "recurrent_states", 2, recurrent_states);
 }
+
+GRAFT_OUTLINED(graft_rwkv_time, struct rwkv_time)
 
 /* One sequence: its keys, values, outputs and state, and the module's widened weights. */
 struct work {

@@ -12,20 +12,15 @@ struct short_conv {
     const struct graft_module *output;
 };
 
-int graft_short_conv_describe(const struct graft_class *cls, const struct graft_config *config,
-                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_outline of;
-    struct short_conv *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
-    const int32_t bias = graft_read_bool(&of.reader, D_MIXER_BIAS);
-    self->width = graft_outline_hidden_size(&of);
-    graft_outline_linear(&of, &self->in_proj, "in_proj", self->width, 3 * self->width, bias);
-    graft_mixer_conv(&of, &self->conv, self->width);
-    graft_mixer_output(&of, &self->output, self->width, bias);
-    return error->code;
+static void outline(struct graft_outline *of, struct short_conv *self) {
+    const int32_t bias = graft_read_bool(&of->reader, D_MIXER_BIAS);
+    self->width = graft_outline_hidden_size(of);
+    graft_outline_linear(of, &self->in_proj, "in_proj", self->width, 3 * self->width, bias);
+    graft_mixer_conv(of, &self->conv, self->width);
+    graft_mixer_output(of, &self->output, self->width, bias);
 }
+
+GRAFT_OUTLINED(graft_short_conv, struct short_conv)
 
 /* y[t] = a[t] * b[t] for `width` columns; rows of a and b are `a_stride` and `b_stride` apart. */
 static void multiply(const float *a, int64_t a_stride, const float *b, int64_t b_stride, int64_t tokens, int64_t width,

@@ -37,7 +37,7 @@ void graft_token_shift_run(const struct graft_token_shift *self, const struct gr
     float *shifted = graft_pass_floats(pass, width);
     float **states = graft_mixer_states(pass, args->batch, self->shift_states);
     struct graft_linear_args linear_args[GRAFT_TOKEN_MIXES];
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         shift(args->batch, states, x, width, shifted);
     }
     for (int32_t i = 0; i < self->n; i++) {
@@ -45,14 +45,14 @@ void graft_token_shift_run(const struct graft_token_shift *self, const struct gr
         float *mixed = graft_pass_floats(pass, width);
         made[i] = graft_pass_floats(pass, self->widths[i]);
         linear_args[i] = (struct graft_linear_args){sizeof linear_args[i], 0, pass->rows, mixed, made[i]};
-        for (int64_t t = 0; pass->error->code == GRAFT_OK && t < pass->rows; t++) {
+        for (int64_t t = 0; graft_pass_ok(pass) && t < pass->rows; t++) {
             for (int64_t c = 0; c < width; c++) {
                 const int64_t at = t * width + c;
                 mixed[at] = x[at] * factors[c] + shifted[at] * (1.0f - factors[c]);
             }
         }
     }
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_linear_forward_all(self->projections, pass->call, linear_args, self->n, pass->error);
     }
 }

@@ -7,7 +7,7 @@ static void norm_latents(const struct graft_mla *self, const struct graft_pass *
     const int64_t width = self->sizes.rank, stride = width + self->sizes.rope;
     float *latents = graft_pass_columns(pass, kept, stride, 0, width);
     const float *normed = graft_pass_normed(pass, self->kv_a_layernorm, latents, width);
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         graft_mla_copy_rows(normed, width, pass->rows, width, kept, stride);
     }
 }
@@ -18,7 +18,7 @@ static void rotate(const struct graft_mla_sizes *sizes, const struct graft_pass 
     const struct graft_rope_args rope_args = {sizeof rope_args, sizes->rope_layout, x,     heads * head_stride,
                                               head_stride,      pass->rows,         heads, sizes->rotated,
                                               args->cos,        args->sin};
-    if (args->cos != NULL && pass->error->code == GRAFT_OK) {
+    if (args->cos != NULL && graft_pass_ok(pass)) {
         (void)pass->call->kernels->rope(pass->call, &rope_args, pass->error);
     }
 }
@@ -38,7 +38,7 @@ struct graft_mla_projected graft_mla_project(const struct graft_mla *self, const
         graft_pass_linear(pass, self->q_b_proj, first, projected.q);
     }
     norm_latents(self, pass, projected.kept);
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         rotate(sizes, pass, args, projected.q + sizes->nope, sizes->heads, width);
         rotate(sizes, pass, args, projected.kept + sizes->rank, 1, kept);
     }

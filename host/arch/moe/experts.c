@@ -19,30 +19,25 @@ struct experts {
     struct graft_expert_sizes sizes;
 };
 
-int graft_experts_describe(const struct graft_class *cls, const struct graft_config *config,
-                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    const uint32_t features = graft_experts_features(args);
-    struct graft_outline of;
-    struct experts *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
+static void outline(struct graft_outline *of, struct experts *self) {
+    const uint32_t features = graft_experts_features(of->args);
     const struct graft_expert_sizes *sizes = &self->sizes;
-    graft_args_expert_sizes(args, sink->path, &self->sizes, error);
+    graft_args_expert_sizes(of->args, of->sink->path, &self->sizes, of->error);
     if ((features & GRAFT_EXPERTS_GATING) != 0) {
-        graft_swiglu_check(args, sink->path, error);
+        graft_swiglu_check(of->args, of->sink->path, of->error);
     }
-    self->swiglu = graft_swiglu_of(args);
+    self->swiglu = graft_swiglu_of(of->args);
     const int64_t gate_up_shape[] = {sizes->num_experts, 2 * sizes->intermediate_size, sizes->hidden_size};
     const int64_t down_shape[] = {sizes->num_experts, sizes->hidden_size, sizes->intermediate_size};
     const int has_biases = (features & GRAFT_EXPERTS_BIASES) != 0;
-    graft_outline_parameter(&of, &self->gate_up_proj, "gate_up_proj", 3, gate_up_shape);
-    graft_outline_parameter(&of, &self->down_proj, "down_proj", 3, down_shape);
-    graft_outline_parameter(&of, &self->gate_up_proj_bias, has_biases ? "gate_up_proj_bias" : NULL, 2, gate_up_shape);
-    graft_outline_parameter(&of, &self->down_proj_bias, has_biases ? "down_proj_bias" : NULL, 2, down_shape);
-    graft_outline_activation(&of, &self->act_fn, (features & GRAFT_EXPERTS_GATING) == 0 ? "act_fn" : NULL);
-    return error->code;
+    graft_outline_parameter(of, &self->gate_up_proj, "gate_up_proj", 3, gate_up_shape);
+    graft_outline_parameter(of, &self->down_proj, "down_proj", 3, down_shape);
+    graft_outline_parameter(of, &self->gate_up_proj_bias, has_biases ? "gate_up_proj_bias" : NULL, 2, gate_up_shape);
+    graft_outline_parameter(of, &self->down_proj_bias, has_biases ? "down_proj_bias" : NULL, 2, down_shape);
+    graft_outline_activation(of, &self->act_fn, (features & GRAFT_EXPERTS_GATING) == 0 ? "act_fn" : NULL);
 }
+
+GRAFT_OUTLINED(graft_experts, struct experts)
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_experts_args *args,
                    struct graft_error *error) {

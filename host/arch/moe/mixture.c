@@ -61,7 +61,7 @@ struct graft_experts_args graft_mixture_route(const struct graft_module *router,
         .top_k_index = graft_scratch_ints(pass->call, pass->rows * k, pass->error),
         .top_k_weights = graft_pass_floats(pass, k),
     };
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_router_forward(router, pass->call, &args, pass->error);
     }
     return (struct graft_experts_args){
@@ -78,7 +78,7 @@ void graft_mixture_run(const struct graft_mixture *self, const struct graft_pass
     args->required_features = self->features;
     args->hidden_states = x;
     args->output = output;
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_experts_forward(self->experts, pass->call, args, pass->error);
     }
 }

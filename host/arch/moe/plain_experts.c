@@ -16,22 +16,19 @@ struct plain_experts {
     const struct graft_module *act_fn;
 };
 
-int graft_plain_experts_describe(const struct graft_class *cls, const struct graft_config *config,
-                                 const struct graft_args *args, const struct graft_sink *sink,
-                                 struct graft_error *error) {
-    struct graft_outline of;
-    struct plain_experts *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL || graft_args_expert_sizes(args, sink->path, &self->sizes, error) != GRAFT_OK) {
-        return error->code;
+static void outline(struct graft_outline *of, struct plain_experts *self) {
+    if (graft_args_expert_sizes(of->args, of->sink->path, &self->sizes, of->error) != GRAFT_OK) {
+        return;
     }
     const struct graft_expert_sizes *sizes = &self->sizes;
     const int64_t up[] = {sizes->num_experts, sizes->intermediate_size, sizes->hidden_size};
     const int64_t down[] = {sizes->num_experts, sizes->hidden_size, sizes->intermediate_size};
-    graft_outline_parameter(&of, &self->up_proj, "up_proj", 3, up);
-    graft_outline_parameter(&of, &self->down_proj, "down_proj", 3, down);
-    graft_outline_activation(&of, &self->act_fn, "act_fn");
-    return error->code;
+    graft_outline_parameter(of, &self->up_proj, "up_proj", 3, up);
+    graft_outline_parameter(of, &self->down_proj, "down_proj", 3, down);
+    graft_outline_activation(of, &self->act_fn, "act_fn");
 }
+
+GRAFT_OUTLINED(graft_plain_experts, struct plain_experts)
 
 /* y = x times the rows of each expert that has pairs; x and y have `in` and `out` numbers per pair. */
 static void multiply(const struct plain_experts *self, const struct graft_pass *pass,
@@ -40,13 +37,13 @@ static void multiply(const struct plain_experts *self, const struct graft_pass *
     const int64_t experts = self->sizes.num_experts;
     struct graft_product *products = graft_scratch_zeroed(pass->call, experts * (int64_t)sizeof *products, pass->error);
     int32_t n = 0;
-    for (int64_t e = 0; pass->error->code == GRAFT_OK && e < experts; e++) {
+    for (int64_t e = 0; graft_pass_ok(pass) && e < experts; e++) {
         const int64_t first = pairs->first[e], tokens = pairs->first[e + 1] - first;
         if (tokens > 0) {
             products[n++] = graft_expert_product(weight, NULL, e * out, out, tokens, x + first * in, y + first * out);
         }
     }
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)pass->call->kernels->linear(pass->call, products, n, sizeof *products, pass->error);
     }
 }
@@ -81,7 +78,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                : error->code;
 }
 
-const struct graft_experts graft_plain_experts_vtable = {
-    .struct_size = sizeof graft_plain_experts_vtable,
-    .forward = forward,
-};
+const struct graft_experts graft_plain_experts_vtable = {.struct_size = sizeof graft_plain_experts_vtable,
+                                                         .forward = forward};

@@ -33,28 +33,25 @@ static void check(struct graft_reader *reader, const struct routed_attention *se
     }
 }
 
-int graft_routed_attention_describe(const struct graft_class *cls, const struct graft_config *config,
-                                    const struct graft_args *args, const struct graft_sink *sink,
-                                    struct graft_error *error) {
-    struct graft_outline of;
-    struct routed_attention *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &self->sizes, error) != GRAFT_OK) {
-        return error->code;
+static void outline(struct graft_outline *of, struct routed_attention *self) {
+    if (graft_parts_read_attention_sizes(of->args, of->sink->path, &self->sizes, of->error) != GRAFT_OK) {
+        return;
     }
-    self->experts = graft_read_int(&of.reader, D_MOE_EXPERTS);
-    self->k = graft_read_int(&of.reader, D_MOE_TOP_K);
-    check(&of.reader, self);
+    self->experts = graft_read_int(&of->reader, D_MOE_EXPERTS);
+    self->k = graft_read_int(&of->reader, D_MOE_TOP_K);
+    check(&of->reader, self);
     const int64_t width = self->sizes.kv_heads * self->sizes.head_dim, hidden = self->sizes.hidden_size;
     const int64_t in[] = {self->experts, width, hidden}, out[] = {self->experts, hidden, width};
     const struct graft_arg layer = graft_int_arg("layer_idx", self->sizes.layer);
-    graft_outline_child(&of, &self->router, graft_outline_name(&of, D_MOE_ROUTER_NAME),
-                        graft_outline_name(&of, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER, &layer, 1);
-    graft_outline_linear(&of, &self->kv_proj, "kv_proj", hidden, 2 * width, self->sizes.qkv_bias);
-    graft_outline_parameter(&of, &self->input_linear, "input_linear", 3, in);
-    graft_outline_parameter(&of, &self->output_linear, "output_linear", 3, out);
-    graft_outline_vector(&of, &self->bias, "bias", hidden);
-    return error->code;
+    graft_outline_child(of, &self->router, graft_outline_name(of, D_MOE_ROUTER_NAME),
+                        graft_outline_name(of, D_CLASS_ROUTER), GRAFT_INTERFACE_ROUTER, &layer, 1);
+    graft_outline_linear(of, &self->kv_proj, "kv_proj", hidden, 2 * width, self->sizes.qkv_bias);
+    graft_outline_parameter(of, &self->input_linear, "input_linear", 3, in);
+    graft_outline_parameter(of, &self->output_linear, "output_linear", 3, out);
+    graft_outline_vector(of, &self->bias, "bias", hidden);
 }
+
+GRAFT_OUTLINED(graft_routed_attention, struct routed_attention)
 
 /* y [pairs, rows] = W x for each pair of a token and one of its k experts, where W [rows, columns] is the expert's part
  * of `weight` and x [pairs / x_shared, columns] has one row for `x_shared` pairs. Pairs are gathered by expert, so that
@@ -71,7 +68,7 @@ static float *multiply(const struct routed_attention *self, const struct graft_p
     struct graft_call space;
     int32_t n_products = 0;
     int64_t n = 0;
-    for (int64_t e = 0; pass->error->code == GRAFT_OK && e < self->experts; e++) {
+    for (int64_t e = 0; graft_pass_ok(pass) && e < self->experts; e++) {
         const int64_t first = n;
         for (int64_t i = 0; i < pairs.rows; i++) {
             if (expert[i] == e) {
@@ -85,11 +82,11 @@ static float *multiply(const struct routed_attention *self, const struct graft_p
         }
     }
     /* Whether it is a small batch depends on all tokens, not on how many are routed to an expert. */
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)pass->call->kernels->linear(graft_call_among(pass->call, pass->rows, &space), products, n_products,
                                           sizeof *products, pass->error);
     }
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < n; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < n; i++) {
         memcpy(y + order[i] * rows, to + i * rows, (size_t)rows * sizeof *y);
     }
     return y;
@@ -100,7 +97,7 @@ static float *multiply(const struct routed_attention *self, const struct graft_p
 static float *turn(const struct routed_attention *self, const struct graft_pass *pass, const float *x, int to_heads) {
     const int64_t dim = self->sizes.head_dim, kv = self->sizes.kv_heads, k = self->k;
     float *y = graft_pass_floats(pass, k * kv * dim);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * k * kv; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * k * kv; i++) {
         const int64_t t = i / (k * kv), slot = i / kv % k, head = i % kv, turned = (t * kv + head) * k + slot;
         memcpy(y + (to_heads ? turned : i) * dim, x + (to_heads ? i : turned) * dim, (size_t)dim * sizeof *y);
     }
@@ -112,7 +109,7 @@ static void sum(const struct routed_attention *self, const struct graft_pass *pa
                 const float *made, float *output) {
     const int64_t hidden = self->sizes.hidden_size, k = self->k;
     const float *bias = graft_pass_widen(pass, self->bias); /* [hidden] */
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * hidden; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * hidden; i++) {
         float number = 0.0f;
         for (int64_t j = i / hidden * k; j < (i / hidden + 1) * k; j++) {
             number += weights[j] * made[j * hidden + i % hidden];

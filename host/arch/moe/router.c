@@ -59,44 +59,39 @@ static void check(struct graft_reader *reader, const struct router *self, int32_
     }
 }
 
-int graft_router_describe(const struct graft_class *cls, const struct graft_config *config,
-                          const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_outline of;
-    struct router *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
+static void outline(struct graft_outline *of, struct router *self) {
     const char *correction =
-        graft_read_bool(&of.reader, D_MOE_CORRECTED) ? graft_outline_name(&of, D_MOE_CORRECTION) : NULL;
-    const char *expert_scale = graft_outline_name(&of, D_MOE_EXPERT_SCALE);
-    self->num_experts = graft_read_int(&of.reader, D_MOE_EXPERTS);
-    self->hidden_size = graft_read_int(&of.reader, D_HIDDEN_SIZE);
-    self->groups = graft_read_int(&of.reader, D_MOE_GROUPS);
-    self->top_groups = graft_read_int(&of.reader, D_MOE_TOP_GROUPS);
-    self->score = graft_read_word(&of.reader, D_MOE_SCORE);
-    self->normalise = graft_read_bool(&of.reader, D_MOE_NORMALISE);
-    const int has_bias = graft_read_bool(&of.reader, D_MOE_ROUTER_BIAS);
-    self->is_exact = graft_read_bool(&of.reader, D_MOE_ROUTER_EXACT);
-    self->least_sum = (float)graft_read_real(&of.reader, D_MOE_LEAST_SUM);
-    self->sum_offset = (float)graft_read_real(&of.reader, D_MOE_SUM_OFFSET);
-    self->scale = (float)graft_read_real(&of.reader, D_MOE_SCALE);
-    self->softcap = (float)graft_read_real(&of.reader, D_MOE_SOFTCAP);
+        graft_read_bool(&of->reader, D_MOE_CORRECTED) ? graft_outline_name(of, D_MOE_CORRECTION) : NULL;
+    const char *expert_scale = graft_outline_name(of, D_MOE_EXPERT_SCALE);
+    self->num_experts = graft_read_int(&of->reader, D_MOE_EXPERTS);
+    self->hidden_size = graft_read_int(&of->reader, D_HIDDEN_SIZE);
+    self->groups = graft_read_int(&of->reader, D_MOE_GROUPS);
+    self->top_groups = graft_read_int(&of->reader, D_MOE_TOP_GROUPS);
+    self->score = graft_read_word(&of->reader, D_MOE_SCORE);
+    self->normalise = graft_read_bool(&of->reader, D_MOE_NORMALISE);
+    const int has_bias = graft_read_bool(&of->reader, D_MOE_ROUTER_BIAS);
+    self->is_exact = graft_read_bool(&of->reader, D_MOE_ROUTER_EXACT);
+    self->least_sum = (float)graft_read_real(&of->reader, D_MOE_LEAST_SUM);
+    self->sum_offset = (float)graft_read_real(&of->reader, D_MOE_SUM_OFFSET);
+    self->scale = (float)graft_read_real(&of->reader, D_MOE_SCALE);
+    self->softcap = (float)graft_read_real(&of->reader, D_MOE_SOFTCAP);
     if (self->score == D_SCORE_SPARSEMIXER) {
-        self->jitter = (float)graft_read_real(&of.reader, D_MOE_JITTER);
+        self->jitter = (float)graft_read_real(&of->reader, D_MOE_JITTER);
     }
-    check(&of.reader, self, correction != NULL);
+    check(&of->reader, self, correction != NULL);
     if (self->score == D_SCORE_SPARSEMIXER && expert_scale != NULL) {
-        graft_reader_fail(&of.reader, D_MOE_SCORE, "sparsemixer is not supported with moe.expert_scale");
+        graft_reader_fail(&of->reader, D_MOE_SCORE, "sparsemixer is not supported with moe.expert_scale");
     }
     const int64_t shape[] = {self->num_experts, self->hidden_size}, correction_shape[] = {1, self->num_experts};
-    const int32_t is_row = graft_read_bool(&of.reader, D_MOE_CORRECTION_ROW);
-    graft_outline_parameter(&of, &self->weight, "weight", 2, shape);
-    graft_outline_vector(&of, &self->bias, has_bias ? "bias" : NULL, self->num_experts);
-    graft_outline_parameter(&of, &self->correction, correction, is_row ? 2 : 1, correction_shape + !is_row);
-    graft_outline_vector(&of, &self->expert_scale, expert_scale, self->num_experts);
-    graft_router_input_outline(&of, &self->input, self->hidden_size);
-    return error->code;
+    const int32_t is_row = graft_read_bool(&of->reader, D_MOE_CORRECTION_ROW);
+    graft_outline_parameter(of, &self->weight, "weight", 2, shape);
+    graft_outline_vector(of, &self->bias, has_bias ? "bias" : NULL, self->num_experts);
+    graft_outline_parameter(of, &self->correction, correction, is_row ? 2 : 1, correction_shape + !is_row);
+    graft_outline_vector(of, &self->expert_scale, expert_scale, self->num_experts);
+    graft_router_input_outline(of, &self->input, self->hidden_size);
 }
+
+GRAFT_OUTLINED(graft_router, struct router)
 
 /* Divides each row of weights [tokens, k] by its sum plus `offset`, or by `least` if that is larger. */
 static void normalise(float *weights, int64_t tokens, int64_t k, float offset, float least) {
@@ -117,7 +112,7 @@ static void normalise(float *weights, int64_t tokens, int64_t k, float offset, f
 static float *score(const struct router *self, const struct graft_pass *pass, const float *logits) {
     const int64_t experts = self->num_experts;
     float *scores = graft_pass_columns(pass, logits, experts, 0, experts);
-    if (self->score == D_SCORE_SOFTMAX && pass->error->code == GRAFT_OK) {
+    if (self->score == D_SCORE_SOFTMAX && graft_pass_ok(pass)) {
         (void)pass->call->kernels->softmax(pass->call, scores, pass->rows, experts, pass->error);
     } else if (self->score == D_SCORE_SIGMOID) {
         graft_pass_activation(pass, GRAFT_ACTIVATION_SIGMOID, scores, experts);
@@ -166,10 +161,10 @@ static float *correct(const struct router *self, const struct graft_pass *pass, 
     const int64_t experts = self->num_experts;
     const float *added = graft_pass_widen(pass, self->correction);
     float *of_groups = graft_pass_floats(&one, self->groups + 1), *chosen = graft_pass_floats(pass, experts);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * experts; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * experts; i++) {
         chosen[i] = scores[i] + (added != NULL ? added[i % experts] : 0.0f);
     }
-    if (self->groups > 1 && pass->error->code == GRAFT_OK) {
+    if (self->groups > 1 && graft_pass_ok(pass)) {
         leave_groups(self, chosen, pass->rows, of_groups);
     }
     return chosen;
@@ -179,12 +174,12 @@ static void choose(const struct router *self, const struct graft_pass *pass, con
                    const float *scores) {
     const int32_t is_corrected = self->correction != NULL || self->groups > 1;
     const float *by = is_corrected ? correct(self, pass, scores) : scores;
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)pass->call->kernels->top_k(pass->call, by, args->tokens, self->num_experts, args->k, args->top_k_index,
                                          args->top_k_weights, pass->error);
     }
     /* Chosen by other numbers, experts have the weights that their scores are. */
-    for (int64_t i = 0; is_corrected && pass->error->code == GRAFT_OK && i < args->tokens * args->k; i++) {
+    for (int64_t i = 0; is_corrected && graft_pass_ok(pass) && i < args->tokens * args->k; i++) {
         args->top_k_weights[i] = scores[i / args->k * self->num_experts + args->top_k_index[i]];
     }
 }
@@ -193,16 +188,16 @@ static void choose(const struct router *self, const struct graft_pass *pass, con
 static void weigh(const struct router *self, const struct graft_pass *pass, const struct graft_router_args *args) {
     const int64_t count = args->tokens * args->k;
     float *weights = args->top_k_weights;
-    if (self->score == D_SCORE_TOP_SOFTMAX && pass->error->code == GRAFT_OK) {
+    if (self->score == D_SCORE_TOP_SOFTMAX && graft_pass_ok(pass)) {
         (void)pass->call->kernels->softmax(pass->call, weights, args->tokens, args->k, pass->error);
     } else if (self->score == D_SCORE_TOP_SIGMOID) {
         graft_pass_activation(pass, GRAFT_ACTIVATION_SIGMOID, weights, args->k);
     }
-    if (self->normalise && pass->error->code == GRAFT_OK) {
+    if (self->normalise && graft_pass_ok(pass)) {
         normalise(weights, args->tokens, args->k, self->sum_offset, self->least_sum);
     }
     const float *scales = graft_pass_widen(pass, self->expert_scale);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < count; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < count; i++) {
         weights[i] *= self->scale * (scales != NULL ? scales[args->top_k_index[i]] : 1.0f);
     }
 }
@@ -225,10 +220,10 @@ static void find_logits(const struct router *self, const struct graft_pass *pass
     struct graft_call call;
     graft_struct_copy(&call, sizeof call, pass->call);
     call.precision = self->is_exact ? GRAFT_PRECISION_FLOAT32 : call.precision;
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)call.kernels->linear(&call, &product, 1, sizeof product, pass->error);
     }
-    if (self->softcap > 0.0f && pass->error->code == GRAFT_OK) {
+    if (self->softcap > 0.0f && graft_pass_ok(pass)) {
         (void)graft_softcap(pass->call, self->softcap, args->logits, args->tokens * experts, pass->error);
     }
 }
@@ -247,7 +242,4 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return error->code;
 }
 
-const struct graft_router graft_router_vtable = {
-    .struct_size = sizeof graft_router_vtable,
-    .forward = forward,
-};
+const struct graft_router graft_router_vtable = {.struct_size = sizeof graft_router_vtable, .forward = forward};

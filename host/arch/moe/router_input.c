@@ -28,7 +28,7 @@ const float *graft_router_input_run(const struct graft_router_input *self, const
     float *seen = graft_pass_columns(pass, x, hidden_size, 0, hidden_size);
     float *normed = graft_pass_normed(pass, self->norm, seen, hidden_size);
     const float *scale = graft_pass_widen(pass, self->scale);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pass->rows * hidden_size; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * hidden_size; i++) {
         normed[i] *= factor * (scale != NULL ? scale[i % hidden_size] : 1.0f);
     }
     return normed;

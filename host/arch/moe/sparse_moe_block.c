@@ -36,38 +36,32 @@ static void outline_shared(struct graft_outline *of, struct sparse_moe_block *se
                          0);
 }
 
-int graft_sparse_moe_block_describe(const struct graft_class *cls, const struct graft_config *config,
-                                    const struct graft_args *args, const struct graft_sink *sink,
-                                    struct graft_error *error) {
-    struct graft_outline of;
-    struct sparse_moe_block *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
-    self->hidden_size = graft_read_int(&of.reader, D_HIDDEN_SIZE);
-    self->weighs_input = graft_read_bool(&of.reader, D_MOE_WEIGHS_INPUT);
-    self->latent = graft_read_int(&of.reader, D_MOE_LATENT);
-    self->sum_scale = (float)graft_read_real(&of.reader, D_MOE_SUM_SCALE);
-    const int64_t num_experts = graft_read_int(&of.reader, D_MOE_EXPERTS);
+static void outline(struct graft_outline *of, struct sparse_moe_block *self) {
+    self->hidden_size = graft_read_int(&of->reader, D_HIDDEN_SIZE);
+    self->weighs_input = graft_read_bool(&of->reader, D_MOE_WEIGHS_INPUT);
+    self->latent = graft_read_int(&of->reader, D_MOE_LATENT);
+    self->sum_scale = (float)graft_read_real(&of->reader, D_MOE_SUM_SCALE);
+    const int64_t num_experts = graft_read_int(&of->reader, D_MOE_EXPERTS);
     const int has_shared =
-        graft_outline_name(&of, D_MOE_SHARED_NAME) != NULL && !graft_read_is_null(&of.reader, D_MOE_SHARED_SIZE);
+        graft_outline_name(of, D_MOE_SHARED_NAME) != NULL && !graft_read_is_null(&of->reader, D_MOE_SHARED_SIZE);
     const int64_t width = self->latent > 0 ? self->latent : self->hidden_size;
-    const int32_t bias = graft_args_int(args, "mlp_bias", 0) != 0;
+    const int32_t bias = graft_args_int(of->args, "mlp_bias", 0) != 0;
     if (num_experts > 0 || !has_shared) {
-        graft_mixture_outline(&of, &self->mixture, width);
+        graft_mixture_outline(of, &self->mixture, width);
     }
     if (self->latent > 0) {
-        graft_outline_linear(&of, &self->latent_in, graft_outline_name(&of, D_MOE_LATENT_IN), self->hidden_size, width,
+        graft_outline_linear(of, &self->latent_in, graft_outline_name(of, D_MOE_LATENT_IN), self->hidden_size, width,
                              bias);
-        graft_outline_linear(&of, &self->latent_out, graft_outline_name(&of, D_MOE_LATENT_OUT), width,
-                             self->hidden_size, bias);
+        graft_outline_linear(of, &self->latent_out, graft_outline_name(of, D_MOE_LATENT_OUT), width, self->hidden_size,
+                             bias);
     }
-    graft_outline_vector(&of, &self->sum_bias, graft_outline_name(&of, D_MOE_SUM_BIAS), self->hidden_size);
+    graft_outline_vector(of, &self->sum_bias, graft_outline_name(of, D_MOE_SUM_BIAS), self->hidden_size);
     if (has_shared) {
-        outline_shared(&of, self);
+        outline_shared(of, self);
     }
-    return error->code;
 }
+
+GRAFT_OUTLINED(graft_sparse_moe_block, struct sparse_moe_block)
 
 /* Runs experts with weighted inputs: each pair of a token and an expert is a token of its own, multiplied by its
  * weight; output = the sum over each token's pairs. */
@@ -81,7 +75,7 @@ static void run_on_weighted(const struct sparse_moe_block *self, const struct gr
     int32_t *rows = graft_scratch_ints(pass->call, pairs, pass->error); /* [tokens, k]: each pair's token */
     struct graft_experts_args each = *args;
     struct graft_gathered_call space;
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < pairs; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pairs; i++) {
         rows[i] = (int32_t)(i / args->k);
         const float *from = mlp_args->hidden_states + i / args->k * width;
         for (int64_t d = 0; d < width; d++) {
@@ -92,11 +86,11 @@ static void run_on_weighted(const struct sparse_moe_block *self, const struct gr
     each.tokens = pairs;
     each.k = 1;
     each.top_k_weights = weights;
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         of_pairs.call = graft_call_route(pass->call, args->tokens, rows, pairs, &space, pass->error);
     }
     graft_mixture_run(&self->mixture, &of_pairs, &each, x, y);
-    for (int64_t i = 0; i < args->tokens * width && pass->error->code == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < args->tokens * width && graft_pass_ok(pass); i++) {
         float sum = 0.0f;
         for (int64_t j = 0; j < args->k; j++) {
             sum += y[(i / width * args->k + j) * width + i % width];
@@ -128,7 +122,7 @@ static void add_shared_expert(const struct sparse_moe_block *self, const struct 
                               const struct graft_mlp_args *args) {
     float *shared = graft_pass_floats(pass, self->hidden_size);
     const struct graft_mlp_args shared_args = {sizeof shared_args, 0, pass->rows, args->hidden_states, shared};
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_mlp_forward(self->shared_expert, pass->call, &shared_args, pass->error);
     }
     if (self->shared_expert_gate != NULL) {
@@ -161,7 +155,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return error->code;
 }
 
-const struct graft_mlp graft_sparse_moe_block_vtable = {
-    .struct_size = sizeof graft_sparse_moe_block_vtable,
-    .forward = forward,
-};
+const struct graft_mlp graft_sparse_moe_block_vtable = {.struct_size = sizeof graft_sparse_moe_block_vtable,
+                                                        .forward = forward};

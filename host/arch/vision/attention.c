@@ -40,22 +40,16 @@ static void outline_children(struct graft_outline *of, struct attention *self) {
     }
 }
 
-int graft_vision_attention_describe(const struct graft_class *cls, const struct graft_config *config,
-                                    const struct graft_args *args, const struct graft_sink *sink,
-                                    struct graft_error *error) {
-    const int64_t hidden = graft_args_int(args, "hidden_size", 0);
-    const int64_t heads = graft_args_int(args, "num_attention_heads", 0);
-    struct graft_outline of;
-    struct attention *self = graft_vision_start(&of, cls, config, args, sink, sizeof *self, 8, error);
-    if (self == NULL) {
-        return error->code;
-    }
+static void outline(struct graft_outline *of, struct attention *self) {
+    const int64_t hidden = graft_args_int(of->args, "hidden_size", 0);
+    const int64_t heads = graft_args_int(of->args, "num_attention_heads", 0);
     if (hidden < 1 || heads < 1 || hidden % heads != 0) {
-        return graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path,
-                               "argument num_attention_heads: expected a divisor of hidden_size (%lld), got %lld",
-                               (long long)hidden, (long long)heads);
+        (void)graft_error_set(of->error, GRAFT_ERROR_PLUGIN, of->sink->path,
+                              "argument num_attention_heads: expected a divisor of hidden_size (%lld), got %lld",
+                              (long long)hidden, (long long)heads);
+        return;
     }
-    const int64_t given = graft_read_int(&of.reader, V_ATTENTION_KV_HEADS), head_dim = hidden / heads;
+    const int64_t given = graft_read_int(&of->reader, V_ATTENTION_KV_HEADS), head_dim = hidden / heads;
     self->sizes = (struct graft_parts_attention_sizes){
         .hidden_size = hidden,
         .heads = heads,
@@ -66,13 +60,14 @@ int graft_vision_attention_describe(const struct graft_class *cls, const struct 
         .rope_layout = GRAFT_ROPE_HALVES,
     };
     if (heads % self->sizes.kv_heads != 0) {
-        graft_reader_fail(&of.reader, V_ATTENTION_KV_HEADS,
+        graft_reader_fail(&of->reader, V_ATTENTION_KV_HEADS,
                           "expected a divisor of the heads of queries (%lld), got %lld", (long long)heads,
                           (long long)self->sizes.kv_heads);
     }
-    outline_children(&of, self);
-    return error->code;
+    outline_children(of, self);
 }
+
+GRAFT_VISION_OUTLINED(graft_vision_attention, struct attention)
 
 /* Fills in x [3]: queries, keys and values. */
 static void project(const struct attention *self, const struct graft_pass *pass, const float *hidden_states,
@@ -81,7 +76,7 @@ static void project(const struct attention *self, const struct graft_pass *pass,
     const int64_t hidden = sizes->hidden_size, kv_width = sizes->kv_heads * sizes->head_dim;
     const int64_t row = hidden + 2 * kv_width;
     float *made[N_PARTS], *at = graft_pass_floats(pass, row);
-    for (int32_t i = 0; pass->error->code == GRAFT_OK && i < N_PARTS; i++) {
+    for (int32_t i = 0; graft_pass_ok(pass) && i < N_PARTS; i++) {
         const int64_t width = i == 0 ? hidden : kv_width;
         made[i] = at;
         x[i] = (struct graft_heads){at, self->qkv != NULL ? row : width, sizes->head_dim};
@@ -89,7 +84,7 @@ static void project(const struct attention *self, const struct graft_pass *pass,
     }
     if (self->qkv == NULL) {
         graft_pass_linears(pass, self->parts, hidden_states, made, N_PARTS);
-    } else if (pass->error->code == GRAFT_OK) {
+    } else if (graft_pass_ok(pass)) {
         graft_pass_linear(pass, self->qkv, hidden_states, made[0]);
     }
 }
@@ -117,6 +112,4 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 }
 
 const struct graft_vision_attention graft_vision_attention_vtable = {
-    .struct_size = sizeof graft_vision_attention_vtable,
-    .forward = forward,
-};
+    .struct_size = sizeof graft_vision_attention_vtable, .forward = forward};

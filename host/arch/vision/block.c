@@ -13,37 +13,30 @@ struct block {
     int64_t hidden_size;
 };
 
-int graft_vision_block_describe(const struct graft_class *cls, const struct graft_config *config,
-                                const struct graft_args *args, const struct graft_sink *sink,
-                                struct graft_error *error) {
-    struct graft_outline of;
-    struct block *self = graft_vision_start(&of, cls, config, args, sink, sizeof *self, 4, error);
-    if (self == NULL) {
-        return error->code;
-    }
-    const int64_t hidden = graft_outline_hidden_size(&of);
-    const double eps = graft_read_real(&of.reader, V_NORM_EPS);
-    const char *norm = graft_outline_name(&of, V_CLASS_NORM);
+static void outline(struct graft_outline *of, struct block *self) {
+    const int64_t hidden = graft_outline_hidden_size(of);
+    const double eps = graft_read_real(&of->reader, V_NORM_EPS);
+    const char *norm = graft_outline_name(of, V_CLASS_NORM);
     const struct graft_arg attention_args[] = {
         graft_int_arg("hidden_size", hidden),
-        graft_int_arg("num_attention_heads", graft_read_int(&of.reader, V_ATTENTION_HEADS))};
+        graft_int_arg("num_attention_heads", graft_read_int(&of->reader, V_ATTENTION_HEADS))};
     const struct graft_arg mlp_args[] = {
-        graft_int_arg("layer_idx", graft_args_int(args, "layer_idx", 0)),
-        graft_int_arg("intermediate_size", graft_read_int(&of.reader, V_MLP_SIZE)),
+        graft_int_arg("layer_idx", graft_args_int(of->args, "layer_idx", 0)),
+        graft_int_arg("intermediate_size", graft_read_int(&of->reader, V_MLP_SIZE)),
         graft_int_arg("hidden_size", hidden),
-        graft_int_arg("mlp_bias", graft_read_bool(&of.reader, V_MLP_BIAS)),
-        graft_string_arg("hidden_act", graft_read_text(&of.reader, V_MLP_ACT)),
+        graft_int_arg("mlp_bias", graft_read_bool(&of->reader, V_MLP_BIAS)),
+        graft_string_arg("hidden_act", graft_read_text(&of->reader, V_MLP_ACT)),
     };
     self->hidden_size = hidden;
-    graft_outline_norm(&of, &self->norm1, graft_outline_name(&of, V_BLOCK_ATTENTION_NORM), norm, hidden, eps);
-    graft_outline_norm(&of, &self->norm2, graft_outline_name(&of, V_BLOCK_MLP_NORM), norm, hidden, eps);
-    graft_outline_child(&of, &self->attn, graft_outline_name(&of, V_BLOCK_ATTENTION),
-                        graft_outline_name(&of, V_CLASS_ATTENTION), GRAFT_INTERFACE_VISION_ATTENTION, attention_args,
-                        2);
-    graft_outline_child(&of, &self->mlp, graft_outline_name(&of, V_BLOCK_MLP), graft_outline_name(&of, V_CLASS_MLP),
+    graft_outline_norm(of, &self->norm1, graft_outline_name(of, V_BLOCK_ATTENTION_NORM), norm, hidden, eps);
+    graft_outline_norm(of, &self->norm2, graft_outline_name(of, V_BLOCK_MLP_NORM), norm, hidden, eps);
+    graft_outline_child(of, &self->attn, graft_outline_name(of, V_BLOCK_ATTENTION),
+                        graft_outline_name(of, V_CLASS_ATTENTION), GRAFT_INTERFACE_VISION_ATTENTION, attention_args, 2);
+    graft_outline_child(of, &self->mlp, graft_outline_name(of, V_BLOCK_MLP), graft_outline_name(of, V_CLASS_MLP),
                         GRAFT_INTERFACE_MLP, mlp_args, sizeof mlp_args / sizeof mlp_args[0]);
-    return error->code;
 }
+
+GRAFT_VISION_OUTLINED(graft_vision_block, struct block)
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_vision_block_args *args,
                    struct graft_error *error) {
@@ -72,7 +65,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return error->code;
 }
 
-const struct graft_vision_block graft_vision_block_vtable = {
-    .struct_size = sizeof graft_vision_block_vtable,
-    .forward = forward,
-};
+const struct graft_vision_block graft_vision_block_vtable = {.struct_size = sizeof graft_vision_block_vtable,
+                                                             .forward = forward};

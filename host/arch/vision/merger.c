@@ -60,37 +60,31 @@ static void outline_act(struct graft_outline *of, const struct graft_module **ch
     graft_outline_child(of, child, step(of, name), class_name, GRAFT_INTERFACE_ACTIVATION, NULL, 0);
 }
 
-int graft_patch_merger_describe(const struct graft_class *cls, const struct graft_config *config,
-                                const struct graft_args *args, const struct graft_sink *sink,
-                                struct graft_error *error) {
-    struct graft_outline of;
-    struct merger *self = graft_vision_start(&of, cls, config, args, sink, sizeof *self, 8, error);
-    if (self == NULL) {
-        return error->code;
-    }
-    const int64_t output = graft_outline_hidden_size(&of);
-    const double eps = graft_read_real(&of.reader, V_NORM_EPS);
-    const int32_t bias = graft_read_bool(&of.reader, V_MERGER_BIAS);
-    const char *own = graft_outline_name(&of, V_CLASS_MERGER_NORM);
-    read_sizes(&of, self, output);
-    graft_outline_norm(&of, &self->norm, graft_outline_name(&of, V_MERGER_NORM),
-                       own != NULL ? own : graft_outline_name(&of, V_CLASS_NORM), self->normed, eps);
-    graft_outline_linear(&of, &self->first, step(&of, V_MERGER_FIRST),
+static void outline(struct graft_outline *of, struct merger *self) {
+    const int64_t output = graft_outline_hidden_size(of);
+    const double eps = graft_read_real(&of->reader, V_NORM_EPS);
+    const int32_t bias = graft_read_bool(&of->reader, V_MERGER_BIAS);
+    const char *own = graft_outline_name(of, V_CLASS_MERGER_NORM);
+    read_sizes(of, self, output);
+    graft_outline_norm(of, &self->norm, graft_outline_name(of, V_MERGER_NORM),
+                       own != NULL ? own : graft_outline_name(of, V_CLASS_NORM), self->normed, eps);
+    graft_outline_linear(of, &self->first, step(of, V_MERGER_FIRST),
                          self->is_mean ? self->context_dim : self->context_dim * self->merged, self->width, bias);
-    of.flags = 0;
-    graft_outline_norm(&of, &self->inner_norm, graft_outline_name(&of, V_MERGER_INNER_NORM), "LayerNorm", self->width,
+    of->flags = 0;
+    graft_outline_norm(of, &self->inner_norm, graft_outline_name(of, V_MERGER_INNER_NORM), "LayerNorm", self->width,
                        TORCH_EPS);
-    if (graft_outline_name(&of, V_MERGER_ACT) != NULL) {
-        outline_act(&of, &self->act, V_MERGER_ACT, V_MERGER_ACT_KIND);
+    if (graft_outline_name(of, V_MERGER_ACT) != NULL) {
+        outline_act(of, &self->act, V_MERGER_ACT, V_MERGER_ACT_KIND);
     }
-    if (graft_outline_name(&of, V_MERGER_GATE) != NULL) {
-        graft_outline_linear(&of, &self->gate, step(&of, V_MERGER_GATE), self->width, self->inner, bias);
-        graft_outline_linear(&of, &self->up, step(&of, V_MERGER_UP), self->width, self->inner, bias);
-        outline_act(&of, &self->gate_act, V_MERGER_GATE_ACT, V_MLP_ACT);
+    if (graft_outline_name(of, V_MERGER_GATE) != NULL) {
+        graft_outline_linear(of, &self->gate, step(of, V_MERGER_GATE), self->width, self->inner, bias);
+        graft_outline_linear(of, &self->up, step(of, V_MERGER_UP), self->width, self->inner, bias);
+        outline_act(of, &self->gate_act, V_MERGER_GATE_ACT, V_MLP_ACT);
     }
-    graft_outline_linear(&of, &self->second, step(&of, V_MERGER_SECOND), self->inner, output, bias);
-    return error->code;
+    graft_outline_linear(of, &self->second, step(of, V_MERGER_SECOND), self->inner, output, bias);
 }
+
+GRAFT_VISION_OUTLINED(graft_patch_merger, struct merger)
 
 /* pooled [vectors, context_dim] = means of the patches of each vector. */
 static float *pool(const struct merger *self, const struct graft_pass *vectors, const float *patches) {
@@ -140,7 +134,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     return error->code;
 }
 
-const struct graft_patch_merger graft_patch_merger_vtable = {
-    .struct_size = sizeof graft_patch_merger_vtable,
-    .forward = forward,
-};
+const struct graft_patch_merger graft_patch_merger_vtable = {.struct_size = sizeof graft_patch_merger_vtable,
+                                                             .forward = forward};

@@ -77,30 +77,25 @@ static void read_tokens(struct graft_outline *of, struct multimodal *self) {
     }
 }
 
-int graft_multimodal_describe(const struct graft_class *cls, const struct graft_config *config,
-                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_outline of;
-    struct multimodal *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
-    if (self == NULL) {
-        return error->code;
-    }
-    read_config(&of, self);
-    read_tokens(&of, self);
-    const char *projector = graft_outline_name(&of, V_MODEL_PROJECTOR);
+static void outline(struct graft_outline *of, struct multimodal *self) {
+    read_config(of, self);
+    read_tokens(of, self);
+    const char *projector = graft_outline_name(of, V_MODEL_PROJECTOR);
     const struct graft_arg tower_args[] = {graft_int_arg("hidden_size", self->tower_size),
                                            graft_int_arg("spatial_merge_size", projector != NULL ? 1 : self->merge),
                                            graft_int_arg("patch_square", self->merge)};
     const struct graft_arg projector_args[] = {graft_int_arg("context_dim", self->tower_size),
                                                graft_int_arg("hidden_size", self->hidden_size),
                                                graft_int_arg("spatial_merge_size", self->merge)};
-    graft_outline_child(&of, &self->visual, graft_outline_name(&of, V_MODEL_TOWER),
-                        graft_outline_name(&of, V_CLASS_TOWER), GRAFT_INTERFACE_VISION_TOWER, tower_args, 3);
-    graft_outline_child(&of, &self->projector, projector, graft_outline_name(&of, V_CLASS_MERGER),
+    graft_outline_child(of, &self->visual, graft_outline_name(of, V_MODEL_TOWER), graft_outline_name(of, V_CLASS_TOWER),
+                        GRAFT_INTERFACE_VISION_TOWER, tower_args, 3);
+    graft_outline_child(of, &self->projector, projector, graft_outline_name(of, V_CLASS_MERGER),
                         GRAFT_INTERFACE_PATCH_MERGER, projector_args, 3);
-    graft_outline_child(&of, &self->language_model, graft_outline_name(&of, V_MODEL_TEXT),
-                        graft_outline_name(&of, V_CLASS_TEXT_MODEL), GRAFT_INTERFACE_BASE_MODEL, NULL, 0);
-    return error->code;
+    graft_outline_child(of, &self->language_model, graft_outline_name(of, V_MODEL_TEXT),
+                        graft_outline_name(of, V_CLASS_TEXT_MODEL), GRAFT_INTERFACE_BASE_MODEL, NULL, 0);
 }
+
+GRAFT_OUTLINED(graft_multimodal, struct multimodal)
 
 /* output [merged, hidden_size] = embeddings of an image or video for the language model. */
 static void see_one(const struct multimodal *self, const struct graft_call *call, const struct graft_image *image,
@@ -209,7 +204,5 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                                    : error->code;
 }
 
-const struct graft_base_model graft_multimodal_vtable = {
-    .struct_size = sizeof graft_multimodal_vtable,
-    .forward = forward,
-};
+const struct graft_base_model graft_multimodal_vtable = {.struct_size = sizeof graft_multimodal_vtable,
+                                                         .forward = forward};

@@ -37,14 +37,7 @@ static void outline_conv(struct graft_outline *of, struct patch_embed *self) {
                         GRAFT_INTERFACE_CONV3D, args, (int32_t)(sizeof args / sizeof args[0]));
 }
 
-int graft_patch_embed_describe(const struct graft_class *cls, const struct graft_config *config,
-                               const struct graft_args *args, const struct graft_sink *sink,
-                               struct graft_error *error) {
-    struct graft_outline of;
-    struct patch_embed *self = graft_vision_start(&of, cls, config, args, sink, sizeof *self, 3, error);
-    if (self == NULL) {
-        return error->code;
-    }
+static void outline(struct graft_outline *of, struct patch_embed *self) {
     const struct {
         const char *name;
         int64_t *value;
@@ -54,21 +47,21 @@ int graft_patch_embed_describe(const struct graft_class *cls, const struct graft
         {"in_channels", &self->in_channels},
         {"embed_dim", &self->embed_dim},
     };
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && error->code == GRAFT_OK; i++) {
-        *fields[i].value = graft_args_int(args, fields[i].name, 0);
-        sink->attribute(sink->data, fields[i].name, fields[i].value, 1, error);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && of->error->code == GRAFT_OK; i++) {
+        *fields[i].value = graft_args_int(of->args, fields[i].name, 0);
+        of->sink->attribute(of->sink->data, fields[i].name, fields[i].value, 1, of->error);
     }
     /* The first of the learned positions is that of the class vector. */
-    const char *vector = graft_outline_name(&of, V_PATCH_CLASS),
-               *positions = graft_outline_name(&of, V_PATCH_POSITIONS);
-    graft_outline_vector(&of, &self->class_vector, vector, self->embed_dim);
+    const char *vector = graft_outline_name(of, V_PATCH_CLASS), *positions = graft_outline_name(of, V_PATCH_POSITIONS);
+    graft_outline_vector(of, &self->class_vector, vector, self->embed_dim);
     if (positions != NULL) {
-        self->n_positions = graft_read_int(&of.reader, V_POSITION_ROWS) + (vector != NULL);
-        graft_outline_embedding(&of, &self->positions, positions, self->n_positions, self->embed_dim);
+        self->n_positions = graft_read_int(&of->reader, V_POSITION_ROWS) + (vector != NULL);
+        graft_outline_embedding(of, &self->positions, positions, self->n_positions, self->embed_dim);
     }
-    outline_conv(&of, self);
-    return error->code;
+    outline_conv(of, self);
 }
+
+GRAFT_VISION_OUTLINED(graft_patch_embed, struct patch_embed)
 
 /* output [embed_dim] = the class vector, which is stored as rows of a weight. */
 static void read_class(const struct patch_embed *self, const struct graft_pass *pass, float *output) {

@@ -26,7 +26,7 @@ static struct graft_batch make_batch(const struct graft_pass *pass, int64_t *cu_
     const int64_t tokens = cu_seqlens[sequences];
     int64_t *positions = graft_scratch_zeroed(pass->call, tokens * (int64_t)sizeof *positions, pass->error);
     int32_t *slots = graft_scratch_ints(pass->call, sequences, pass->error);
-    for (int64_t s = 0; pass->error->code == GRAFT_OK && s < sequences; s++) {
+    for (int64_t s = 0; graft_pass_ok(pass) && s < sequences; s++) {
         slots[s] = (int32_t)s;
         for (int64_t i = cu_seqlens[s]; i < cu_seqlens[s + 1]; i++) {
             positions[i] = i - cu_seqlens[s];
@@ -64,7 +64,7 @@ static void make_windows(const struct graft_tower *self, const struct graft_pass
     const int64_t count = graft_windows_count(&windows);
     int64_t *cu_seqlens = lengths(pass, count);
     patches->order = graft_scratch_ints(pass->call, patches->merged, pass->error);
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         graft_windows_fill(&windows, patches->order, cu_seqlens);
         patches->near = make_batch(pass, cu_seqlens, count);
     }
@@ -86,7 +86,7 @@ static void place(const struct graft_pass *pass, int64_t merge, struct patches *
     const int64_t square = merge * merge;
     patches->rows = graft_scratch_ints(pass->call, patches->count, pass->error);
     patches->columns = graft_scratch_ints(pass->call, patches->count, pass->error);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < patches->count; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < patches->count; i++) {
         const int64_t merged = patches->order != NULL ? patches->order[i / square] : i / square;
         const int64_t block = merged % (height * width / square);
         const int64_t inner = i % square;
@@ -101,7 +101,7 @@ static void add_positions(const struct graft_tower *self, const struct graft_pas
     const int64_t *grid = patches->image->grid, width = self->sizes.hidden_size;
     const int64_t side = self->stretch.side;
     const float *table = graft_table_read(self->positions, pass->call, side * side, width, pass->error);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < patches->count; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < patches->count; i++) {
         const struct graft_taps down = graft_stretch_taps(&self->stretch, patches->rows[i], grid[1]);
         const struct graft_taps across = graft_stretch_taps(&self->stretch, patches->columns[i], grid[2]);
         float *hidden = patches->hidden + i * width;
@@ -144,10 +144,10 @@ static void run_blocks(const struct graft_tower *self, const struct graft_pass *
         .cos = rotates ? graft_pass_floats(pass, head_dim) : NULL,
         .sin = rotates ? graft_pass_floats(pass, head_dim) : NULL,
     };
-    if (rotates && pass->error->code == GRAFT_OK) {
+    if (rotates && graft_pass_ok(pass)) {
         (void)graft_vision_rotary_forward(self->rotary_pos_emb, pass->call, &rotary_args, pass->error);
     }
-    for (int64_t i = 0; i < self->sizes.run && pass->error->code == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < self->sizes.run && graft_pass_ok(pass); i++) {
         const struct graft_tower_block *block = &self->blocks[i];
         const struct graft_vision_block_args block_args = {
             .struct_size = sizeof block_args,
@@ -220,7 +220,7 @@ static void downsample(const struct graft_tower *self, const struct graft_pass *
     }
     float *x = graft_pass_floats(pass, hidden); /* [merged, hidden, square] */
     float *y = graft_pass_floats(&of_merged, self->sizes.output_size);
-    for (int64_t i = 0; pass->error->code == GRAFT_OK && i < patches->count * hidden; i++) {
+    for (int64_t i = 0; graft_pass_ok(pass) && i < patches->count * hidden; i++) {
         const int64_t patch = i / hidden;
         x[(patch / square * hidden + i % hidden) * square + patch % square] = patches->hidden[i];
     }
@@ -234,7 +234,7 @@ static void downsample(const struct graft_tower *self, const struct graft_pass *
     };
     patches->hidden = y;
     patches->count = patches->merged;
-    if (pass->error->code == GRAFT_OK) {
+    if (graft_pass_ok(pass)) {
         (void)graft_conv3d_forward(self->conv, pass->call, &args, pass->error);
     }
 }
