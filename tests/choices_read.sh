@@ -20,7 +20,7 @@ check "choices were found" yes "$([ "$(wc -l <"$scratch/choices")" -ge 300 ] && 
 
 # A choice that nobody reads is found.
 mkdir -p "$scratch/host/arch/decoder"
-printf 'CHOICE(D_READ, INT(1))\nCHOICE(D_UNREAD,\n       INT(2)) /* why */\n' >"$scratch/host/arch/decoder/choice_list.h"
+printf 'CHOICE(D_READ, INT, 1)\nCHOICE(D_UNREAD,\n       INT, 2) /* why */\n' >"$scratch/host/arch/decoder/choice_list.h"
 printf 'read(D_READ);\n' >"$scratch/host/arch/decoder/layer.c"
 check "found: a choice that is in the table alone" D_UNREAD "$(unread "$scratch/host")"
 echo "1..$number"

@@ -7,50 +7,18 @@
 #include "arch/moe/experts.h"
 #include "arch/role.h"
 
+#define BASIC(class_name) .name = (class_name), .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE
+
 static const struct graft_class basic_classes[] = {
-    {
-        .name = "Identity",
-        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
-        GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_identity),
-    },
-    {
-        .name = "Linear",
-        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
-        GRAFT_ROLE(GRAFT_INTERFACE_LINEAR, graft_linear),
-    },
-    {
-        .name = "Embedding",
-        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
-        GRAFT_ROLE(GRAFT_INTERFACE_EMBEDDING, graft_embedding),
-    },
-    {
-        .name = "LayerNorm",
-        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
-        GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_layer_norm),
-        .conversions = graft_layer_norm_conversions,
-        .n_conversions = GRAFT_LAYER_NORM_CONVERSIONS,
-        .conversion_stride = sizeof graft_layer_norm_conversions[0],
-    },
-    {
-        .name = "Conv1d",
-        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
-        GRAFT_ROLE(GRAFT_INTERFACE_CAUSAL_CONV1D, graft_causal_conv1d),
-    },
-    {
-        .name = "Conv3d",
-        .flags = GRAFT_CLASS_BASIC | GRAFT_CLASS_SAME_ANYWHERE,
-        GRAFT_ROLE(GRAFT_INTERFACE_CONV3D, graft_conv3d),
-    },
-    {
-        .name = "Conv2d",
-        .flags = GRAFT_CLASS_BASIC,
-        .struct_size = sizeof(struct graft_class),
-        .interface_id = GRAFT_INTERFACE_CONV3D,
-        .describe = graft_conv2d_describe,
-        .create = graft_conv3d_create,
-        .destroy = graft_instance_destroy,
-        .forward = &graft_conv3d_vtable,
-    },
+    {BASIC("Identity"), GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_NORM, graft_identity)},
+    {BASIC("Linear"), GRAFT_ROLE(GRAFT_INTERFACE_LINEAR, graft_linear)},
+    {BASIC("Embedding"), GRAFT_ROLE(GRAFT_INTERFACE_EMBEDDING, graft_embedding)},
+    {BASIC("LayerNorm"), GRAFT_ROLE(GRAFT_INTERFACE_NORM, graft_layer_norm),
+     .conversions = graft_layer_norm_conversions, .n_conversions = GRAFT_LAYER_NORM_CONVERSIONS,
+     .conversion_stride = sizeof graft_layer_norm_conversions[0]},
+    {BASIC("Conv1d"), GRAFT_ROLE_OUTLINED(GRAFT_INTERFACE_CAUSAL_CONV1D, graft_causal_conv1d)},
+    {BASIC("Conv3d"), GRAFT_ROLE(GRAFT_INTERFACE_CONV3D, graft_conv3d)},
+    {.name = "Conv2d", .flags = GRAFT_CLASS_BASIC, GRAFT_ROLE_PART(GRAFT_INTERFACE_CONV3D, graft_conv2d, graft_conv3d)},
 };
 
 const struct graft_family_text *graft_built_in_texts(void) {

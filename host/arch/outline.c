@@ -31,14 +31,8 @@ static void *instance_of(const struct graft_outline_kept *kept) {
 }
 
 void *graft_outline_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,
-                          const struct graft_args *args, const struct graft_sink *sink, size_t size,
+                          const struct graft_args *args, const struct graft_sink *sink, size_t size, int64_t members,
                           struct graft_error *error) {
-    return graft_outline_start_many(of, cls, config, args, sink, size, GRAFT_OUTLINE_MEMBERS, error);
-}
-
-void *graft_outline_start_many(struct graft_outline *of, const struct graft_class *cls,
-                               const struct graft_config *config, const struct graft_args *args,
-                               const struct graft_sink *sink, size_t size, int64_t members, struct graft_error *error) {
     const size_t bytes = sizeof(struct graft_outline_kept) + (size_t)members * sizeof(struct member) + size;
     struct graft_outline_kept *kept = sink->keep(sink->data, (int64_t)bytes, error);
     if (kept == NULL) {
@@ -54,7 +48,10 @@ void *graft_outline_start_many(struct graft_outline *of, const struct graft_clas
     of->flags = 0;
     of->self = instance_of(kept);
     of->kept = kept;
-    graft_reader_start(&of->reader, cls->data, config, graft_args_int(args, "layer_idx", 0), error);
+    of->reader = (struct graft_reader){.config = config, .whole = config, .error = error};
+    if (cls->data != NULL) { /* the basic classes have no description */
+        graft_reader_start(&of->reader, cls->data, config, graft_args_int(args, "layer_idx", 0), error);
+    }
     return of->self;
 }
 

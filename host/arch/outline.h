@@ -34,25 +34,22 @@ struct graft_outline {
     struct graft_config_section section; /* for readers of a section, as those of towers */
 };
 
-/* How many members of an instance an outline notes. */
+/* How many members of an instance an outline notes, for most classes. */
 enum { GRAFT_OUTLINE_MEMBERS = 32 };
 
-/* Starts an outline of an instance of `size` bytes, which is zeroed; NULL with an error recorded on failure. Do not
- * move `of`: it points into itself. The second has room for so many `members`. */
+/* Starts an outline of an instance of `size` bytes, which is zeroed, with room for so many `members`; NULL with an
+ * error recorded on failure. Do not move `of`: it points into itself. */
 void *graft_outline_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,
-                          const struct graft_args *args, const struct graft_sink *sink, size_t size,
+                          const struct graft_args *args, const struct graft_sink *sink, size_t size, int64_t members,
                           struct graft_error *error);
-void *graft_outline_start_many(struct graft_outline *of, const struct graft_class *cls,
-                               const struct graft_config *config, const struct graft_args *args,
-                               const struct graft_sink *sink, size_t size, int64_t members, struct graft_error *error);
 
 /* Defines ROLE_describe (graft/class.h), which lays out an instance, a TYPE, by the file's own `outline`. */
-#define GRAFT_OUTLINED(role, type) GRAFT_OUTLINED_FROM(graft_outline_start, role, type)
-#define GRAFT_OUTLINED_FROM(start, role, type)                                                                     \
+#define GRAFT_OUTLINED(role, type) GRAFT_OUTLINED_FROM(graft_outline_start, role, type, GRAFT_OUTLINE_MEMBERS)
+#define GRAFT_OUTLINED_FROM(start, role, type, members)                                                            \
     int role##_describe(const struct graft_class *cls, const struct graft_config *config,                          \
                         const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) { \
         struct graft_outline of;                                                                                   \
-        type *self = start(&of, cls, config, args, sink, sizeof *self, error);                                     \
+        type *self = start(&of, cls, config, args, sink, sizeof *self, members, error);                            \
         if (self != NULL) {                                                                                        \
             outline(&of, self);                                                                                    \
         }                                                                                                          \

@@ -11,6 +11,7 @@
 
 #include "graft/activation.h"
 #include "graft/call.h"
+#include "graft/embedding.h"
 #include "graft/kernels.h"
 #include "graft/linear.h"
 #include "graft/norm.h"
@@ -41,6 +42,39 @@ static inline float *graft_pass_columns(const struct graft_pass *pass, const flo
     return y;
 }
 
+/* The numbers of a block, which must outlive it, as a weight [block->rows, columns]; with one column a vector. */
+static inline struct graft_weight graft_weight_of(const struct graft_row_block *block, int64_t columns) {
+    return (struct graft_weight){
+        .struct_size = sizeof(struct graft_weight),
+        .rank = columns > 1 ? 2 : 1,
+        .shape = {block->rows, columns, 1, 1, 1, 1, 1, 1},
+        .rows = block->rows,
+        .columns = columns,
+        .blocks = block,
+        .n_blocks = 1,
+        .block_stride = sizeof *block,
+    };
+}
+
+/* A product with rows [first_row, first_row + rows) of the weight: y [tokens, rows] = x [tokens, columns] times these
+ * rows, plus those of the bias (NULL: none). */
+static inline struct graft_product graft_product_of(const struct graft_weight *weight, const struct graft_weight *bias,
+                                                    int64_t first_row, int64_t rows, int64_t tokens, const float *x,
+                                                    float *y) {
+    return (struct graft_product){
+        .struct_size = sizeof(struct graft_product),
+        .weight = weight,
+        .bias = bias,
+        .first_row = first_row,
+        .rows = rows,
+        .x = x,
+        .x_stride = weight->columns,
+        .tokens = tokens,
+        .y = y,
+        .y_stride = rows,
+    };
+}
+
 /* The numbers of a weight as f32, [its rows, its columns]; NULL if it is NULL. */
 static inline float *graft_pass_widen(const struct graft_pass *pass, const struct graft_weight *weight) {
     return weight != NULL && graft_pass_ok(pass) ? graft_scratch_widened(pass->call, weight, pass->error) : NULL;
@@ -60,6 +94,27 @@ static inline float *graft_pass_product(const struct graft_pass *pass, const str
     float *y = graft_pass_floats(pass, columns);
     graft_pass_linear(pass, linear, x, y);
     return y;
+}
+
+/* y [rows, width] = the rows `ids` [rows] of an embedding. */
+static inline void graft_pass_embed(const struct graft_pass *pass, const struct graft_module *embedding,
+                                    const int32_t *ids, float *y) {
+    const struct graft_embedding_args args = {sizeof args, 0, pass->rows, ids, y};
+    if (graft_pass_ok(pass)) {
+        (void)graft_embedding_forward(embedding, pass->call, &args, pass->error);
+    }
+}
+
+/* All rows of an embedding, [rows, width]. */
+static inline float *graft_pass_table(const struct graft_pass *pass, const struct graft_module *embedding,
+                                      int64_t width) {
+    int32_t *ids = graft_scratch_ints(pass->call, pass->rows, pass->error);
+    float *table = graft_pass_floats(pass, width);
+    for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows; i++) {
+        ids[i] = (int32_t)i;
+    }
+    graft_pass_embed(pass, embedding, ids, table);
+    return table;
 }
 
 /* ys[i] = linears[i](x) for up to GRAFT_LINEAR_ALL of them, which run together; those that are NULL are left out. */

@@ -70,8 +70,8 @@ int graft_class_is_basic(const char *name);
 graft_role_describe graft_causal_conv1d_describe, graft_conv2d_describe, graft_conv3d_describe, graft_linear_describe,
     graft_embedding_describe, graft_layer_norm_describe, graft_identity_describe, graft_prelu_describe,
     graft_xielu_describe;
-graft_role_create graft_causal_conv1d_create, graft_conv3d_create, graft_linear_create, graft_embedding_create,
-    graft_layer_norm_create, graft_identity_create, graft_prelu_create, graft_xielu_create;
+graft_role_create graft_conv3d_create, graft_linear_create, graft_embedding_create, graft_layer_norm_create,
+    graft_prelu_create, graft_xielu_create;
 extern const struct graft_linear graft_linear_vtable;
 extern const struct graft_causal_conv1d graft_causal_conv1d_vtable;
 extern const struct graft_conv3d graft_conv3d_vtable;

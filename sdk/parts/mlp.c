@@ -80,32 +80,30 @@ int graft_parts_mlp_describe(const struct graft_class *self, const struct graft_
 int graft_parts_mlp_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
                            struct graft_error *error) {
     const struct kept *kept = build->kept;
+    const struct graft_parts_mlp *part = &kept->part;
     (void)cls;
     struct mlp *self = graft_instance_new(build, sizeof *self, error);
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
+    const struct {
+        const struct graft_module **child;
+        const char *name;
+    } children[] = {{&self->gate, part->gate},
+                    {&self->up, part->gate_up == NULL ? part->up : NULL},
+                    {&self->gate_up, part->gate_up},
+                    {&self->down, part->down},
+                    {&self->act, part->swiglu_limit == 0.0 ? part->act : NULL},
+                    {&self->norm, part->norm}};
+    for (size_t i = 0; i < sizeof children / sizeof children[0]; i++) {
+        *children[i].child = children[i].name != NULL ? graft_build_child(build, children[i].name, error) : NULL;
+    }
     self->hidden_size = kept->hidden_size;
     self->intermediate_size = kept->intermediate_size;
-    self->gate_scale = kept->part.gate_scale != 0.0 ? (float)kept->part.gate_scale : 1.0f;
-    self->output_scale = kept->part.output_scale != 0.0 ? (float)kept->part.output_scale : 1.0f;
-    self->deviations = kept->part.gate_quantile > 0.0 ? deviations(kept->part.gate_quantile) : -INFINITY;
-    if (kept->part.gate_up != NULL) {
-        self->gate_up = graft_build_child(build, kept->part.gate_up, error);
-    } else {
-        self->up = graft_build_child(build, kept->part.up, error);
-    }
-    if (kept->part.gate != NULL) {
-        self->gate = graft_build_child(build, kept->part.gate, error);
-    }
-    self->down = graft_build_child(build, kept->part.down, error);
-    self->swiglu = (struct graft_swiglu){(float)kept->part.swiglu_alpha, (float)kept->part.swiglu_limit};
-    if (kept->part.swiglu_limit == 0.0) {
-        self->act = graft_build_child(build, kept->part.act, error);
-    }
-    if (kept->part.norm != NULL) {
-        self->norm = graft_build_child(build, kept->part.norm, error);
-    }
+    self->swiglu = (struct graft_swiglu){(float)part->swiglu_alpha, (float)part->swiglu_limit};
+    self->gate_scale = part->gate_scale != 0.0 ? (float)part->gate_scale : 1.0f;
+    self->output_scale = part->output_scale != 0.0 ? (float)part->output_scale : 1.0f;
+    self->deviations = part->gate_quantile > 0.0 ? deviations(part->gate_quantile) : -INFINITY;
     return graft_instance_finish(self, instance, error);
 }
 
@@ -168,71 +166,47 @@ static void cut(float *gate, int64_t tokens, int64_t n, float deviations) {
     }
 }
 
-/* gate [tokens, intermediate_size] = act(gate) * up, or the part's own function of both. */
-static int open(const struct mlp *self, const struct graft_call *call, float *gate, const float *up, int64_t tokens,
-                struct graft_error *error) {
-    struct graft_swiglu swiglu = self->swiglu;
-    cut(gate, tokens, self->intermediate_size, self->deviations);
-    return self->act != NULL ? graft_activation_gate(self->act, call, gate, up, tokens, self->intermediate_size, error)
-                             : graft_swiglu_gate(&swiglu, call, gate, up, tokens, self->intermediate_size, error);
-}
-
-/* inner [tokens, intermediate_size] = act(gate(x)) * up(x) */
-static int run_gated(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
-                     float *inner, float *up, struct graft_error *error) {
-    const struct graft_module *projections[] = {self->gate, self->up};
-    const struct graft_linear_args projection_args[] = {
-        {sizeof(struct graft_linear_args), 0, args->tokens, args->hidden_states, inner},
-        {sizeof(struct graft_linear_args), 0, args->tokens, args->hidden_states, up},
-    };
-    int status = graft_linear_forward_all(projections, call, projection_args, 2, error);
-    scale(inner, args->tokens * self->intermediate_size, self->gate_scale);
-    return status == GRAFT_OK ? open(self, call, inner, up, args->tokens, error) : status;
-}
-
-/* inner [tokens, intermediate_size] = act(gate) * up, where gate_up(x) computes both in one row. */
-static int run_fused(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
-                     float *inner, float *both, struct graft_error *error) {
-    int64_t columns = self->intermediate_size;
-    const struct graft_linear_args projection_args = {sizeof projection_args, 0, args->tokens, args->hidden_states,
-                                                      both};
-    int status = graft_linear_forward(self->gate_up, call, &projection_args, error);
-    for (int64_t t = 0; t < args->tokens && status == GRAFT_OK; t++) {
-        const float *row = both + t * 2 * columns;
-        memcpy(inner + t * columns, row, (size_t)columns * sizeof *row);
-        memmove(both + t * columns, row + columns,
-                (size_t)columns * sizeof *row); /* overwrites rows that were read already */
+/* Computes gate and up [tokens, intermediate_size], of a projection each, or of one that gives both in one row; then
+ * `up` has room for both. */
+static int project(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
+                   float *gate, float *up, struct graft_error *error) {
+    const struct graft_module *const projections[] = {self->gate, self->up};
+    const struct graft_linear_args of_gate = {sizeof of_gate, 0, args->tokens, args->hidden_states, gate};
+    const struct graft_linear_args of_up = {sizeof of_up, 0, args->tokens, args->hidden_states, up};
+    const struct graft_linear_args of_both[] = {of_gate, of_up};
+    const int64_t columns = self->intermediate_size;
+    if (self->gate_up == NULL) {
+        return graft_linear_forward_all(projections, call, of_both, 2, error);
     }
-    scale(inner, args->tokens * columns, self->gate_scale);
-    return status == GRAFT_OK ? open(self, call, inner, both, args->tokens, error) : status;
+    const int status = graft_linear_forward(self->gate_up, call, &of_up, error);
+    for (int64_t t = 0; t < args->tokens && status == GRAFT_OK; t++) {
+        const float *row = up + t * 2 * columns;
+        memcpy(gate + t * columns, row, (size_t)columns * sizeof *row);
+        memmove(up + t * columns, row + columns, (size_t)columns * sizeof *row); /* over rows that were read already */
+    }
+    return status;
 }
 
-/* inner [tokens, intermediate_size] = act(up(x)) */
-static int run_plain(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
-                     float *inner, struct graft_error *error) {
-    const struct graft_linear_args up_args = {sizeof up_args, 0, args->tokens, args->hidden_states, inner};
-    const struct graft_activation_args act_args = {sizeof act_args, 0, args->tokens * self->intermediate_size, inner,
-                                                   inner};
-    int status = graft_linear_forward(self->up, call, &up_args, error);
-    return status == GRAFT_OK ? graft_activation_forward(self->act, call, &act_args, error) : status;
-}
-
+/* inner [tokens, intermediate_size] = act(gate(x)) * up(x), or the part's own function of both; without a gate
+ * act(up(x)). */
 static int run_inner(const struct mlp *self, const struct graft_call *call, const struct graft_mlp_args *args,
                      float *inner, float *up, struct graft_error *error) {
-    return self->gate_up != NULL ? run_fused(self, call, args, inner, up, error)
-           : self->gate != NULL  ? run_gated(self, call, args, inner, up, error)
-                                 : run_plain(self, call, args, inner, error);
-}
-
-/* If there is a norm, writes the normed `*inner` [tokens, intermediate_size] to `spare` and points `*inner` to it. */
-static int norm_inner(const struct mlp *self, const struct graft_call *call, int64_t tokens, float **inner,
-                      float *spare, struct graft_error *error) {
-    const struct graft_norm_args args = {sizeof args, 0, tokens, *inner, NULL, spare};
-    if (self->norm == NULL) {
-        return GRAFT_OK;
+    const int64_t tokens = args->tokens, columns = self->intermediate_size;
+    const struct graft_linear_args up_args = {sizeof up_args, 0, tokens, args->hidden_states, inner};
+    const struct graft_activation_args act_args = {sizeof act_args, 0, tokens * columns, inner, inner};
+    struct graft_swiglu swiglu = self->swiglu;
+    if (self->gate == NULL && self->gate_up == NULL) {
+        const int status = graft_linear_forward(self->up, call, &up_args, error);
+        return status == GRAFT_OK ? graft_activation_forward(self->act, call, &act_args, error) : status;
     }
-    *inner = spare;
-    return graft_norm_forward(self->norm, call, &args, error);
+    const int status = project(self, call, args, inner, up, error);
+    if (status != GRAFT_OK) {
+        return status;
+    }
+    scale(inner, tokens * columns, self->gate_scale);
+    cut(inner, tokens, columns, self->deviations);
+    return self->act != NULL ? graft_activation_gate(self->act, call, inner, up, tokens, columns, error)
+                             : graft_swiglu_gate(&swiglu, call, inner, up, tokens, columns, error);
 }
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_mlp_args *args,
@@ -245,19 +219,20 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     float *up = has_gate || self->norm != NULL
                     ? graft_scratch_floats(call, args->tokens, (self->gate_up != NULL ? 2 : 1) * width, error)
                     : inner;
-    int done = 0;
-    if (inner == NULL || up == NULL) {
-        return GRAFT_ERROR_INTERNAL;
+    int done = 0, status = inner != NULL && up != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
+    if (status == GRAFT_OK && has_gate && self->norm == NULL) {
+        status = run_products(self, call, args, inner, up, &done, error);
     }
-    int status = has_gate && self->norm == NULL ? run_products(self, call, args, inner, up, &done, error) : GRAFT_OK;
     if (status == GRAFT_OK && !done) {
         status = run_inner(self, call, args, inner, up, error);
     }
-    if (status == GRAFT_OK && !done) {
-        status = norm_inner(self, call, args->tokens, &inner, up, error);
+    if (status == GRAFT_OK && self->norm != NULL) {
+        const struct graft_norm_args norm_args = {sizeof norm_args, 0, args->tokens, inner, NULL, up};
+        status = graft_norm_forward(self->norm, call, &norm_args, error);
     }
     if (status == GRAFT_OK && !done) {
-        const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, inner, args->output};
+        const float *x = self->norm != NULL ? up : inner;
+        const struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, x, args->output};
         status = graft_linear_forward(self->down, call, &down_args, error);
     }
     scale(args->output, args->tokens * self->hidden_size, self->output_scale);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "arch/outline.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
@@ -12,71 +13,38 @@ enum {
     WORK_AT_ONCE = 1 << 14 /* multiplications below which another thread does not pay */
 };
 
-struct sizes {
-    int64_t channels;
-    int64_t kernel_size;
-    int32_t bias;
-};
-
 struct causal_conv1d {
     struct graft_instance base;
-    struct sizes sizes;
+    int64_t channels;
+    int64_t kernel_size;
     const struct graft_weight *weight;     /* [channels, 1, kernel_size] */
     const struct graft_weight *bias;       /* [channels] or NULL */
     const struct graft_state *conv_states; /* [kernel_size - 1, channels] f32 */
 };
 
-static int read_sizes(const struct graft_args *args, const char *path, struct sizes *sizes, struct graft_error *error) {
-    int status = graft_args_size(args, "channels", MAX_CHANNELS, path, &sizes->channels, error);
-    if (status == GRAFT_OK) {
-        status = graft_args_size(args, "kernel_size", MAX_KERNEL, path, &sizes->kernel_size, error);
+static void outline(struct graft_outline *of, struct causal_conv1d *self) {
+    const char *path = of->sink->path;
+    if (graft_args_size(of->args, "channels", MAX_CHANNELS, path, &self->channels, of->error) != GRAFT_OK ||
+        graft_args_size(of->args, "kernel_size", MAX_KERNEL, path, &self->kernel_size, of->error) != GRAFT_OK) {
+        return;
     }
-    if (status == GRAFT_OK && sizes->kernel_size < 2) {
-        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
-                                 "argument kernel_size: expected 2 to %d from the parent, got 1", (int)MAX_KERNEL);
+    if (self->kernel_size < 2) {
+        (void)graft_error_set(of->error, GRAFT_ERROR_PLUGIN, path,
+                              "argument kernel_size: expected 2 to %d from the parent, got 1", (int)MAX_KERNEL);
     }
-    sizes->bias = graft_args_int(args, "bias", 0) != 0;
-    return status;
+    const int64_t weight[] = {self->channels, 1, self->kernel_size};
+    const int64_t conv_states[] = {self->kernel_size - 1, self->channels};
+    graft_outline_parameter(of, &self->weight, "weight", 3, weight);
+    graft_outline_vector(of, &self->bias, graft_args_int(of->args, "bias", 0) != 0 ? "bias" : NULL, self->channels);
+    graft_outline_state(of, &self->conv_states, "conv_states", 2, conv_states);
 }
 
-int graft_causal_conv1d_describe(const struct graft_class *self, const struct graft_config *config,
-                                 const struct graft_args *args, const struct graft_sink *sink,
-                                 struct graft_error *error) {
-    struct sizes *sizes = sink->keep(sink->data, sizeof *sizes, error);
-    (void)self;
-    (void)config;
-    int status = sizes != NULL ? read_sizes(args, sink->path, sizes, error) : GRAFT_ERROR_INTERNAL;
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    const int64_t weight[] = {sizes->channels, 1, sizes->kernel_size};
-    const int64_t conv_states[] = {sizes->kernel_size - 1, sizes->channels};
-    status = graft_describe_parameter(sink, "weight", 3, weight, 0, GRAFT_INIT_NONE, error);
-    if (status == GRAFT_OK && sizes->bias) {
-        status = graft_describe_vector(sink, "bias", sizes->channels, error);
-    }
-    return status == GRAFT_OK ? graft_describe_state(sink, "conv_states", 2, conv_states, GRAFT_DTYPE_F32, error)
-                              : status;
-}
-
-int graft_causal_conv1d_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                               struct graft_error *error) {
-    const struct sizes *sizes = build->kept;
-    struct causal_conv1d *self = graft_instance_new(build, sizeof *self, error);
-    (void)cls;
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    self->sizes = *sizes;
-    self->weight = graft_build_weight(build, "weight", error);
-    self->bias = sizes->bias ? graft_build_weight(build, "bias", error) : NULL;
-    self->conv_states = graft_build_state(build, "conv_states", error);
-    return graft_instance_finish(self, instance, error);
-}
+GRAFT_OUTLINED(graft_causal_conv1d, struct causal_conv1d)
 
 /* One sequence. */
 struct work {
-    struct sizes sizes;
+    int64_t channels;
+    int64_t kernel_size;
     const float *taps;   /* [kernel_size, channels] */
     const float *bias;   /* [channels] or NULL */
     const float *before; /* the state */
@@ -88,8 +56,8 @@ struct work {
 /* Returns the weight as f32, with the channels of each tap adjacent; NULL with an error set on failure. */
 static const float *find_taps(const struct causal_conv1d *self, const struct graft_call *call,
                               struct graft_error *error) {
-    int64_t channels = self->sizes.channels;
-    int64_t kernel_size = self->sizes.kernel_size;
+    int64_t channels = self->channels;
+    int64_t kernel_size = self->kernel_size;
     float *taps = graft_scratch_floats(call, kernel_size, channels, error); /* [kernel_size, channels] */
     const float *weight = graft_scratch_widened(call, self->weight, error); /* [channels, kernel_size] */
     if (taps == NULL || weight == NULL) {
@@ -105,21 +73,20 @@ static const float *find_taps(const struct causal_conv1d *self, const struct gra
 
 /* The input of token `t`; negative tokens are from earlier forwards and come from the state. */
 static const float *input(const struct work *work, int64_t t) {
-    return t < 0 ? work->before + (work->sizes.kernel_size - 1 + t) * work->sizes.channels
-                 : work->x + t * work->sizes.channels;
+    return t < 0 ? work->before + (work->kernel_size - 1 + t) * work->channels : work->x + t * work->channels;
 }
 
 /* Convolves channels [begin, end) of all tokens. */
 static void convolve(void *data, int64_t begin, int64_t end) {
     const struct work *work = data;
-    int64_t channels = work->sizes.channels;
+    int64_t channels = work->channels;
     for (int64_t t = 0; t < work->tokens; t++) {
         float *y = work->y + t * channels;
         for (int64_t c = begin; c < end; c++) {
             y[c] = work->bias != NULL ? work->bias[c] : 0.0f;
         }
-        for (int64_t k = 0; k < work->sizes.kernel_size; k++) {
-            const float *x = input(work, t + k - (work->sizes.kernel_size - 1));
+        for (int64_t k = 0; k < work->kernel_size; k++) {
+            const float *x = input(work, t + k - (work->kernel_size - 1));
             const float *tap = work->taps + k * channels;
             for (int64_t c = begin; c < end; c++) {
                 y[c] += tap[c] * x[c];
@@ -130,10 +97,10 @@ static void convolve(void *data, int64_t begin, int64_t end) {
 
 /* Stores the last inputs in the state. Each row comes from a later one, so none is overwritten before it is read. */
 static void remember(const struct work *work, float *conv_states) {
-    int64_t rows = work->sizes.kernel_size - 1;
+    int64_t rows = work->kernel_size - 1;
     for (int64_t i = 0; i < rows; i++) {
-        memcpy(conv_states + i * work->sizes.channels, input(work, work->tokens - rows + i),
-               (size_t)work->sizes.channels * sizeof *conv_states);
+        memcpy(conv_states + i * work->channels, input(work, work->tokens - rows + i),
+               (size_t)work->channels * sizeof *conv_states);
     }
 }
 
@@ -149,18 +116,19 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     for (int32_t s = 0; s < batch->sequences; s++) {
         float *conv_states = graft_state_get(call, batch, self->conv_states, s, error);
         int64_t first = batch->cu_seqlens[s];
-        struct work work = {.sizes = self->sizes,
+        struct work work = {.channels = self->channels,
+                            .kernel_size = self->kernel_size,
                             .taps = taps,
                             .bias = bias,
                             .before = conv_states,
-                            .x = args->x + first * self->sizes.channels,
-                            .y = args->y + first * self->sizes.channels,
+                            .x = args->x + first * self->channels,
+                            .y = args->y + first * self->channels,
                             .tokens = batch->cu_seqlens[s + 1] - first};
         if (conv_states == NULL) {
             return GRAFT_ERROR_INTERNAL;
         }
-        call->threads->parallel_for(self->sizes.channels, 1 + WORK_AT_ONCE / (work.tokens * self->sizes.kernel_size),
-                                    convolve, &work);
+        call->threads->parallel_for(self->channels, 1 + WORK_AT_ONCE / (work.tokens * self->kernel_size), convolve,
+                                    &work);
         remember(&work, conv_states);
     }
     return GRAFT_OK;

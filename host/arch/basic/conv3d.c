@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arch/basic/conv3d.h"
+#include "arch/pass.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 #include "graft/kernels.h"
@@ -21,9 +22,8 @@ struct conv3d {
 static int describe(const struct graft_args *args, int32_t axes, const struct graft_sink *sink,
                     struct graft_error *error) {
     struct graft_conv3d_shape *shape = sink->keep(sink->data, sizeof *shape, error);
-    int status = shape != NULL ? graft_conv3d_shape_read(args, shape, sink->path, error) : GRAFT_ERROR_INTERNAL;
-    if (status != GRAFT_OK) {
-        return status;
+    if (shape == NULL || graft_conv3d_shape_read(args, shape, sink->path, error) != GRAFT_OK) {
+        return error->code;
     }
     const struct {
         const char *name;
@@ -35,23 +35,20 @@ static int describe(const struct graft_args *args, int32_t axes, const struct gr
         {"padding", shape->padding, 3},          {"dilation", shape->dilation, 3},
         {"groups", &shape->groups, 1},
     };
-    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0] && status == GRAFT_OK; i++) {
-        status = sink->attribute(sink->data, attributes[i].name, attributes[i].values, attributes[i].count, error);
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+        sink->attribute(sink->data, attributes[i].name, attributes[i].values, attributes[i].count, error);
     }
     int64_t weight[5] = {shape->out_channels, shape->in_channels / shape->groups};
     memcpy(weight + 2, shape->kernel + 3 - axes, (size_t)axes * sizeof *weight);
-    if (status == GRAFT_OK && axes == 2 && shape->kernel[0] != 1) {
-        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path, "argument kernel_t: expected 1, got %lld",
-                                 (long long)shape->kernel[0]);
+    if (axes == 2 && shape->kernel[0] != 1) {
+        return graft_error_set(error, GRAFT_ERROR_PLUGIN, sink->path, "argument kernel_t: expected 1, got %lld",
+                               (long long)shape->kernel[0]);
     }
-    if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "weight", 2 + axes, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE,
-                                          error);
+    graft_describe_parameter(sink, "weight", 2 + axes, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+    if (graft_args_int(args, "bias", 1) != 0) {
+        graft_describe_vector(sink, "bias", shape->out_channels, error);
     }
-    if (status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0) {
-        status = graft_describe_parameter(sink, "bias", 1, weight, GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
-    }
-    return status;
+    return error->code;
 }
 
 int graft_conv3d_describe(const struct graft_class *self, const struct graft_config *config,
@@ -73,16 +70,7 @@ static void read_as_matrix(struct conv3d *self, const struct graft_weight *weigh
     int64_t columns = weight->rows / weight->shape[0] * weight->columns;
     self->block = *graft_weight_block(weight, 0);
     self->block.rows = weight->shape[0];
-    self->matrix = (struct graft_weight){
-        .struct_size = sizeof self->matrix,
-        .rank = 2,
-        .shape = {weight->shape[0], columns, 1, 1, 1, 1, 1, 1},
-        .rows = weight->shape[0],
-        .columns = columns,
-        .blocks = &self->block,
-        .n_blocks = 1,
-        .block_stride = sizeof self->block,
-    };
+    self->matrix = graft_weight_of(&self->block, columns);
 }
 
 int graft_conv3d_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -106,18 +94,8 @@ int graft_conv3d_create(const struct graft_class *cls, const struct graft_build 
 static int multiply(const struct conv3d *self, const struct graft_call *call, int64_t group, const float *x,
                     int64_t rows, float *y, struct graft_error *error) {
     int64_t channels = self->shape.out_channels / self->shape.groups;
-    const struct graft_product product = {
-        .struct_size = sizeof product,
-        .weight = &self->matrix,
-        .bias = self->bias,
-        .first_row = group * channels,
-        .rows = channels,
-        .x = x,
-        .x_stride = self->matrix.columns,
-        .tokens = rows,
-        .y = y,
-        .y_stride = channels,
-    };
+    const struct graft_product product =
+        graft_product_of(&self->matrix, self->bias, group * channels, channels, rows, x, y);
     return call->kernels->linear(call, &product, 1, sizeof(struct graft_product), error);
 }
 

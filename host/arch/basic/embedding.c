@@ -10,14 +10,12 @@ struct embedding {
 
 int graft_embedding_describe(const struct graft_class *self, const struct graft_config *config,
                              const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t shape[2] = {graft_args_int(args, "num_embeddings", 0), graft_args_int(args, "embedding_dim", 0)};
+    const int64_t shape[2] = {graft_args_int(args, "num_embeddings", 0), graft_args_int(args, "embedding_dim", 0)};
     (void)self;
     (void)config;
-    int status = sink->attribute(sink->data, "num_embeddings", &shape[0], 1, error);
-    if (status == GRAFT_OK) {
-        status = sink->attribute(sink->data, "embedding_dim", &shape[1], 1, error);
-    }
-    return status == GRAFT_OK ? graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error) : status;
+    graft_describe_number(sink, "num_embeddings", shape[0], error);
+    graft_describe_number(sink, "embedding_dim", shape[1], error);
+    return graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error);
 }
 
 int graft_embedding_create(const struct graft_class *cls, const struct graft_build *build, void **instance,

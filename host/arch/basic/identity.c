@@ -2,6 +2,7 @@
 /* Takes the place of a norm that a neighbour has absorbed: it only adds the residual. */
 #include <string.h>
 
+#include "arch/outline.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
@@ -12,28 +13,13 @@ struct identity {
     int64_t hidden_size;
 };
 
-int graft_identity_describe(const struct graft_class *self, const struct graft_config *config,
-                            const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t *hidden_size = sink->keep(sink->data, sizeof *hidden_size, error);
-    (void)self;
-    (void)config;
-    int status = hidden_size != NULL ? graft_args_size(args, "hidden_size", MAX_SIZE, sink->path, hidden_size, error)
-                                     : GRAFT_ERROR_INTERNAL;
-    return status == GRAFT_OK ? sink->attribute(sink->data, "hidden_size", hidden_size, 1, error) : status;
+static void outline(struct graft_outline *of, struct identity *self) {
+    if (graft_args_size(of->args, "hidden_size", MAX_SIZE, of->sink->path, &self->hidden_size, of->error) == GRAFT_OK) {
+        graft_outline_number(of, "hidden_size", self->hidden_size);
+    }
 }
 
-int graft_identity_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
-                          struct graft_error *error) {
-    const int64_t *hidden_size = build->kept;
-    struct identity *self = graft_instance_new(build, sizeof *self, error);
-    (void)cls;
-    if (self == NULL) {
-        return GRAFT_ERROR_INTERNAL;
-    }
-    self->hidden_size = *hidden_size;
-    *instance = self;
-    return GRAFT_OK;
-}
+GRAFT_OUTLINED_FROM(graft_outline_start, graft_identity, struct identity, 0)
 
 static int forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,
                    struct graft_error *error) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/pass.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
@@ -21,16 +22,15 @@ const struct graft_conversion graft_layer_norm_conversions[GRAFT_LAYER_NORM_CONV
 
 int graft_layer_norm_describe(const struct graft_class *self, const struct graft_config *config,
                               const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t hidden_size = graft_args_int(args, "hidden_size", 0);
+    const int64_t hidden_size = graft_args_int(args, "hidden_size", 0);
     (void)self;
     (void)config;
-    int status = sink->attribute(sink->data, "normalized_shape", &hidden_size, 1, error);
-    if (status == GRAFT_OK) {
-        status = graft_describe_vector(sink, "weight", hidden_size, error);
+    graft_describe_number(sink, "normalized_shape", hidden_size, error);
+    graft_describe_vector(sink, "weight", hidden_size, error);
+    if (graft_args_int(args, "bias", 1) != 0) {
+        graft_describe_vector(sink, "bias", hidden_size, error);
     }
-    return status == GRAFT_OK && graft_args_int(args, "bias", 1)
-               ? graft_describe_vector(sink, "bias", hidden_size, error)
-               : status;
+    return error->code;
 }
 
 int graft_layer_norm_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -49,15 +49,15 @@ int graft_layer_norm_create(const struct graft_class *cls, const struct graft_bu
 static int forward(void *instance, const struct graft_call *call, const struct graft_norm_args *args,
                    struct graft_error *error) {
     const struct layer_norm *self = instance;
-    int64_t hidden = self->weight->rows;
-    int status = GRAFT_OK;
+    const struct graft_pass pass = {call, args->tokens, error};
+    const int64_t hidden = self->weight->rows;
     if (args->residual != NULL) {
-        status = call->kernels->add(call, args->hidden_states, args->residual, args->tokens * hidden, error);
+        graft_pass_add(&pass, args->hidden_states, args->residual, hidden);
     }
-    return status == GRAFT_OK
+    return graft_pass_ok(&pass)
                ? call->kernels->layer_norm(call, self->weight, self->bias, self->eps, args->hidden_states, hidden,
                                            args->tokens, hidden, args->output, hidden, error)
-               : status;
+               : error->code;
 }
 
 const struct graft_norm graft_layer_norm_vtable = {.struct_size = sizeof graft_layer_norm_vtable, .forward = forward};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/pass.h"
 #include "arch/role.h"
 #include "graft/describe.h"
 
@@ -10,22 +11,16 @@ struct linear {
 
 int graft_linear_describe(const struct graft_class *self, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, struct graft_error *error) {
-    int64_t in_features = graft_args_int(args, "in_features", 0);
-    int64_t out_features = graft_args_int(args, "out_features", 0);
-    int64_t shape[2] = {out_features, in_features};
+    const int64_t shape[2] = {graft_args_int(args, "out_features", 0), graft_args_int(args, "in_features", 0)};
     (void)self;
     (void)config;
-    int status = sink->attribute(sink->data, "in_features", &in_features, 1, error);
-    if (status == GRAFT_OK) {
-        status = sink->attribute(sink->data, "out_features", &out_features, 1, error);
+    graft_describe_number(sink, "in_features", shape[1], error);
+    graft_describe_number(sink, "out_features", shape[0], error);
+    graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error);
+    if (graft_args_int(args, "bias", 1) != 0) {
+        graft_describe_parameter(sink, "bias", 1, shape, 0, GRAFT_INIT_NONE, error);
     }
-    if (status == GRAFT_OK) {
-        status = graft_describe_parameter(sink, "weight", 2, shape, 0, GRAFT_INIT_NONE, error);
-    }
-    if (status == GRAFT_OK && graft_args_int(args, "bias", 1) != 0) {
-        status = graft_describe_parameter(sink, "bias", 1, shape, 0, GRAFT_INIT_NONE, error);
-    }
-    return status;
+    return error->code;
 }
 
 int graft_linear_create(const struct graft_class *cls, const struct graft_build *build, void **instance,
@@ -42,18 +37,8 @@ int graft_linear_create(const struct graft_class *cls, const struct graft_build 
 
 static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
     const struct linear *self = instance;
-    const struct graft_product value = {
-        .struct_size = sizeof value,
-        .weight = self->weight,
-        .bias = self->bias,
-        .first_row = 0,
-        .rows = self->weight->rows,
-        .x = args->x,
-        .x_stride = self->weight->columns,
-        .tokens = args->tokens,
-        .y = args->y,
-        .y_stride = self->weight->rows,
-    };
+    const struct graft_product value =
+        graft_product_of(self->weight, self->bias, 0, self->weight->rows, args->tokens, args->x, args->y);
     graft_struct_copy(product, product->struct_size, &value);
     return 1;
 }

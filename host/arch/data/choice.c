@@ -26,16 +26,14 @@ int32_t graft_choice_word(const char *words, const char *text) {
     return -1;
 }
 
-/* '"a", "b" or "c"' */
-static void list_words(const char *words, struct graft_label *list) {
+void graft_choice_list(const char *words, char *list, size_t size) {
     size_t length = 0;
-    list->text[0] = '\0';
-    while (*words != '\0' && length < sizeof list->text) {
+    list[0] = '\0';
+    while (*words != '\0' && length < size) {
         size_t word = strcspn(words, " ");
         const char *next = words + word + strspn(words + word, " ");
         const char *join = *next == '\0' ? "" : strchr(next, ' ') == NULL ? " or " : ", ";
-        length +=
-            (size_t)snprintf(list->text + length, sizeof list->text - length, "\"%.*s\"%s", (int)word, words, join);
+        length += (size_t)snprintf(list + length, size - length, "\"%.*s\"%s", (int)word, words, join);
         words = next;
     }
 }
@@ -45,7 +43,7 @@ void graft_choice_expects(const struct graft_choice_info *info, struct graft_lab
         [GRAFT_CHOICE_NAME] = "a name",    [GRAFT_CHOICE_WORD] = "a word",   [GRAFT_CHOICE_TEXT] = "a string",
         [GRAFT_CHOICE_INT] = "an integer", [GRAFT_CHOICE_REAL] = "a number", [GRAFT_CHOICE_BOOL] = "a boolean"};
     if (info->kind == GRAFT_CHOICE_WORD) {
-        list_words(info->words, expected);
+        graft_choice_list(info->words, expected->text, sizeof expected->text);
     } else {
         (void)snprintf(expected->text, sizeof expected->text, "%s", kinds[info->kind]);
     }

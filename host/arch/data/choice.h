@@ -25,9 +25,6 @@ struct graft_description {
     struct graft_choice_entry entries[];
 };
 
-/* [any] The index of a text among words; -1: it is not one of them. */
-int32_t graft_choice_word(const char *words, const char *text);
-
 /* [any] What a choice expects: "an integer", '"rms" or "layer"'. */
 void graft_choice_expects(const struct graft_choice_info *info, struct graft_label *expected);
 

@@ -55,6 +55,12 @@ void graft_description_destroy(struct graft_description *description);
 /* [any] The number of a choice; -1 if there is none of that name. */
 int32_t graft_choice_find(const struct graft_choices *choices, const char *name);
 
+/* [any] The index of a text among words that are separated by spaces; -1: it is not one of them. */
+int32_t graft_choice_word(const char *words, const char *text);
+
+/* [any] Lists such words for a message: '"a", "b" or "c"'. */
+void graft_choice_list(const char *words, char *list, size_t size);
+
 /* [load] Sets a choice to a family file's value: a string is a name, one of the choice's words, or an expression; any
  * other value is a constant. Errors (GRAFT_ERROR_PLUGIN) begin with the choice's name and say what was expected.
  * `source` names the file. */

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "arch/data/parser.h"
 
 /* Adds a node for a token, which is copied to the words without its first and last `quotes` bytes. */
@@ -55,30 +53,24 @@ static int32_t parse_call(struct graft_parser *parser, const struct graft_token 
                      {"is_array", GRAFT_NODE_IS_ARRAY, 1}, {"bf16", GRAFT_NODE_BF16, 1}, {"size", GRAFT_NODE_SIZE, 1}};
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         int32_t arguments[2] = {-1, -1};
-        if (strlen(functions[i].name) != (size_t)name->length ||
-            memcmp(functions[i].name, parser->text + name->start, (size_t)name->length) != 0) {
+        if (!graft_token_is(parser->text, name, functions[i].name)) {
             continue;
         }
         for (int32_t n = 0; n < functions[i].arguments; n++) {
             arguments[n] = n == 0 || graft_parser_take(parser, ",") ? graft_parse_expression(parser)
                                                                     : graft_parser_fail(parser, "\",\"");
-            if (arguments[n] == GRAFT_PARSER_FAILED) {
-                return GRAFT_PARSER_FAILED;
-            }
         }
         return graft_parser_take(parser, ")")
                    ? graft_parser_add_above(parser, functions[i].kind, name->start, arguments, functions[i].arguments)
                    : graft_parser_fail(parser, "\")\"");
     }
-    (void)graft_error_set(parser->error, GRAFT_ERROR_PLUGIN, parser->source,
-                          "column %d: expected sqrt, log, int, bf16, min, max, count, size or is_array, got \"%.*s\"",
-                          (int)name->start + 1, (int)name->length, parser->text + name->start);
-    return GRAFT_PARSER_FAILED;
+    parser->token = *name;
+    return graft_parser_fail(parser, "sqrt, log, int, bf16, min, max, count, size or is_array");
 }
 
 /* Parses ".name" after an element, if it is there. */
 static int32_t parse_below(struct graft_parser *parser, int32_t element) {
-    if (element == GRAFT_PARSER_FAILED || !graft_parser_take(parser, ".")) {
+    if (!graft_parser_take(parser, ".")) {
         return element;
     }
     if (parser->token.kind != GRAFT_TOKEN_NAME) {
@@ -106,9 +98,6 @@ static int32_t parse_name(struct graft_parser *parser) {
         return children[0];
     }
     children[1] = graft_parse_expression(parser);
-    if (children[1] == GRAFT_PARSER_FAILED) {
-        return GRAFT_PARSER_FAILED;
-    }
     if (!graft_parser_take(parser, "]")) {
         return graft_parser_fail(parser, "\"]\"");
     }
@@ -117,13 +106,11 @@ static int32_t parse_name(struct graft_parser *parser) {
 
 static int32_t parse_brackets(struct graft_parser *parser, int32_t start) {
     int32_t at = graft_parse_expression(parser);
-    if (at != GRAFT_PARSER_FAILED && !graft_parser_take(parser, ")")) {
+    if (!graft_parser_take(parser, ")")) {
         return graft_parser_fail(parser, "\")\"");
     }
-    if (at != GRAFT_PARSER_FAILED) {
-        parser->nodes[at].start = start;
-        parser->nodes[at].length = parser->end - start;
-    }
+    parser->nodes[at].start = start;
+    parser->nodes[at].length = parser->end - start;
     return at;
 }
 

@@ -2,21 +2,17 @@
 /* Parses tokens into nodes, by operators from the weakest to the strongest; parse_primary.c parses their operands. */
 #include "arch/data/parser.h"
 
-#include <string.h>
-
 #define TOO_DEEP "at most 64 brackets and operators inside each other"
 
 /* --- Tokens --- */
 
 int32_t graft_parser_fail(struct graft_parser *parser, const char *expected) {
     const struct graft_token *token = &parser->token;
-    if (token->kind == GRAFT_TOKEN_END) {
-        (void)graft_error_set(parser->error, GRAFT_ERROR_PLUGIN, parser->source, "column %d: expected %s, got the end",
-                              (int)token->start + 1, expected);
-    } else {
-        (void)graft_error_set(parser->error, GRAFT_ERROR_PLUGIN, parser->source, "column %d: expected %s, got \"%.*s\"",
-                              (int)token->start + 1, expected, (int)token->length, parser->text + token->start);
-    }
+    const int is_end = token->kind == GRAFT_TOKEN_END;
+    (void)graft_error_set(parser->error, GRAFT_ERROR_PLUGIN, parser->source, "column %d: expected %s, got %s%.*s%s",
+                          (int)token->start + 1, expected, is_end ? "the end" : "\"", (int)token->length,
+                          parser->text + token->start, is_end ? "" : "\"");
+    parser->token.kind = GRAFT_TOKEN_END;
     return GRAFT_PARSER_FAILED;
 }
 
@@ -26,9 +22,7 @@ void graft_parser_advance(struct graft_parser *parser) {
 }
 
 int graft_parser_is(const struct graft_parser *parser, const char *symbol) {
-    const struct graft_token *token = &parser->token;
-    return token->kind == GRAFT_TOKEN_SYMBOL && strlen(symbol) == (size_t)token->length &&
-           memcmp(parser->text + token->start, symbol, (size_t)token->length) == 0;
+    return parser->token.kind == GRAFT_TOKEN_SYMBOL && graft_token_is(parser->text, &parser->token, symbol);
 }
 
 int graft_parser_take(struct graft_parser *parser, const char *symbol) {
@@ -106,7 +100,7 @@ static int32_t parse_sign(struct graft_parser *parser) {
 static int32_t parse_power(struct graft_parser *parser) {
     int32_t start = parser->token.start;
     int32_t children[2] = {parse_sign(parser), -1};
-    if (children[0] == GRAFT_PARSER_FAILED || !graft_parser_take(parser, "**")) {
+    if (!graft_parser_take(parser, "**")) {
         return children[0];
     }
     children[1] = graft_parser_deeper(parser, parse_power);
@@ -167,7 +161,7 @@ static int32_t parse_level(struct graft_parser *parser, int32_t level) {
     }
     int32_t at = parse_level(parser, level + 1);
     for (;;) {
-        enum graft_node_kind kind = at != GRAFT_PARSER_FAILED ? take_operator(parser, level) : GRAFT_NODE_CONSTANT;
+        enum graft_node_kind kind = take_operator(parser, level);
         if (kind == GRAFT_NODE_CONSTANT) {
             return at;
         }
@@ -185,7 +179,7 @@ static int32_t parse_level(struct graft_parser *parser, int32_t level) {
 static int32_t parse_otherwise(struct graft_parser *parser) {
     int32_t start = parser->token.start;
     int32_t children[2] = {parse_level(parser, LEVEL_OR), -1};
-    if (children[0] == GRAFT_PARSER_FAILED || !graft_parser_take(parser, "??")) {
+    if (!graft_parser_take(parser, "??")) {
         return children[0];
     }
     children[1] = graft_parser_deeper(parser, parse_otherwise);
@@ -195,14 +189,11 @@ static int32_t parse_otherwise(struct graft_parser *parser) {
 static int32_t parse_condition(struct graft_parser *parser) {
     int32_t start = parser->token.start;
     int32_t children[3] = {parse_otherwise(parser), -1, -1};
-    if (children[0] == GRAFT_PARSER_FAILED || !graft_parser_take(parser, "?")) {
+    if (!graft_parser_take(parser, "?")) {
         return children[0];
     }
     children[1] = graft_parse_expression(parser);
-    if (children[1] != GRAFT_PARSER_FAILED && !graft_parser_take(parser, ":")) {
-        return graft_parser_fail(parser, "\":\"");
-    }
-    children[2] = children[1] != GRAFT_PARSER_FAILED ? graft_parse_expression(parser) : GRAFT_PARSER_FAILED;
+    children[2] = graft_parser_take(parser, ":") ? graft_parse_expression(parser) : graft_parser_fail(parser, "\":\"");
     return graft_parser_add_above(parser, GRAFT_NODE_CONDITION, start, children, 3);
 }
 

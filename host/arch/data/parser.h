@@ -22,7 +22,8 @@ struct graft_parser {
     struct graft_error *error;
 };
 
-/* [load] Sets the error that something else was expected instead of the next token. */
+/* [load] Sets the error that something else was expected instead of the next token, and ends the tokens, so that no
+ * function takes another one. The first error counts. */
 int32_t graft_parser_fail(struct graft_parser *parser, const char *expected);
 
 /* [load] Advances to the next token. */

@@ -63,14 +63,17 @@ static int read_number(const char *text, size_t length, int is_real, struct graf
     return isfinite(value->real);
 }
 
-static int is_keyword(const char *text, size_t length) {
+int graft_token_is(const char *text, const struct graft_token *token, const char *word) {
+    return strlen(word) == (size_t)token->length && memcmp(text + token->start, word, (size_t)token->length) == 0;
+}
+
+static int is_keyword(const char *text, const struct graft_token *name) {
     static const char *const words[] = {"or", "and", "not", "in", "true", "false", "null", "layer"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strlen(words[i]) == length && memcmp(words[i], text, length) == 0) {
-            return 1;
-        }
+    size_t i = 0;
+    while (i < sizeof words / sizeof words[0] && !graft_token_is(text, name, words[i])) {
+        i++;
     }
-    return 0;
+    return i < sizeof words / sizeof words[0];
 }
 
 /* Length of a symbol; for anything else, that of one character. */
@@ -99,7 +102,8 @@ struct graft_token graft_token_next(const char *text, int32_t at) {
     } else if ((length = number_length(start, &is_real)) > 0) {
         token.kind = read_number(start, length, is_real, &token.number) ? GRAFT_TOKEN_NUMBER : GRAFT_TOKEN_LARGE;
     } else if ((length = name_length(start)) > 0) {
-        token.kind = is_keyword(start, length) ? GRAFT_TOKEN_SYMBOL : GRAFT_TOKEN_NAME;
+        token.length = (int32_t)length;
+        token.kind = is_keyword(text, &token) ? GRAFT_TOKEN_SYMBOL : GRAFT_TOKEN_NAME;
     } else {
         token.kind = GRAFT_TOKEN_SYMBOL;
         length = symbol_length(start);

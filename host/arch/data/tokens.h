@@ -27,6 +27,9 @@ struct graft_token {
 /* [any] Returns the first token that starts at byte `at` of `text` or after it. */
 struct graft_token graft_token_next(const char *text, int32_t at);
 
+/* [any] Whether a token of `text` is that word. */
+int graft_token_is(const char *text, const struct graft_token *token, const char *word);
+
 /* [any] Writes a number so that it reads the same again, whatever the locale: "0.5", "1.0". */
 void graft_number_write(double number, char *text, size_t size);
 

@@ -99,7 +99,8 @@ static void outline_head(struct graft_outline *of, struct causal_lm *self, int64
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     int has_encoder, int is_masked, const struct graft_sink *sink, struct graft_error *error) {
     struct graft_outline of;
-    struct causal_lm *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    struct causal_lm *self =
+        graft_outline_start(&of, cls, config, args, sink, sizeof *self, GRAFT_OUTLINE_MEMBERS, error);
     struct graft_reader *reader = &of.reader;
     if (self == NULL) {
         return error->code;
@@ -183,30 +184,40 @@ static int find_logits(const struct causal_lm *self, const struct graft_call *ca
                : error->code;
 }
 
+/* Runs the model, into memory of its own unless its arguments have some, and the head on the rows that are wanted. */
+static int run(const struct causal_lm *self, const struct graft_call *call, struct graft_base_model_args *model_args,
+               const int32_t *rows, int64_t n_rows, float *logits, struct graft_error *error) {
+    const struct graft_pass pass = {call, model_args->batch->tokens, error};
+    if (model_args->last_hidden_state == NULL) { /* [tokens, model_size] */
+        model_args->last_hidden_state = graft_pass_floats(&pass, self->model_size);
+    }
+    if (graft_pass_ok(&pass)) {
+        (void)graft_base_model_forward(self->model, call, model_args, error);
+    }
+    return graft_pass_ok(&pass) && n_rows > 0
+               ? find_logits(self, call, model_args->last_hidden_state, rows, n_rows, logits, error)
+               : error->code;
+}
+
 static int forward(void *instance, const struct graft_call *call, const struct graft_causal_lm_args *args,
                    struct graft_error *error) {
     const struct causal_lm *self = instance;
     struct graft_batch batch;
-    float *hidden = graft_scratch_floats(call, args->batch->tokens, self->model_size, error); /* [tokens, model] */
-    const struct graft_base_model_args model_args = {
+    struct graft_base_model_args model_args = {
         .struct_size = sizeof model_args,
-        .batch = self->encoder != NULL ? &batch : args->batch,
+        .batch = args->batch,
         .input_ids = args->input_ids,
-        .last_hidden_state = hidden,
         .images = args->images,
         .n_images = args->n_images,
         .image_stride = args->image_stride,
     };
-    int status = hidden != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
-    if (status == GRAFT_OK && self->encoder != NULL) {
-        status = graft_encode_sources(self->encoder, self->encoder_size, call, args->batch, &batch, error);
+    if (self->encoder != NULL) {
+        model_args.batch = &batch;
+        if (graft_encode_sources(self->encoder, self->encoder_size, call, args->batch, &batch, error) != GRAFT_OK) {
+            return error->code;
+        }
     }
-    if (status == GRAFT_OK) {
-        status = graft_base_model_forward(self->model, call, &model_args, error);
-    }
-    return status == GRAFT_OK && args->n_rows > 0
-               ? find_logits(self, call, hidden, args->rows, args->n_rows, args->logits, error)
-               : status;
+    return run(self, call, &model_args, args->rows, args->n_rows, args->logits, error);
 }
 
 const struct graft_causal_lm graft_causal_lm_vtable = {.struct_size = sizeof graft_causal_lm_vtable,
@@ -214,23 +225,14 @@ const struct graft_causal_lm graft_causal_lm_vtable = {.struct_size = sizeof gra
 
 static int run_masked(void *instance, const struct graft_call *call, const struct graft_masked_lm_args *args,
                       struct graft_error *error) {
-    const struct causal_lm *self = instance;
-    float *hidden = args->last_hidden_state; /* [tokens, model_size] */
-    if (hidden == NULL) {
-        hidden = graft_scratch_floats(call, args->batch->tokens, self->model_size, error);
-    }
-    const struct graft_base_model_args model_args = {
+    struct graft_base_model_args model_args = {
         .struct_size = sizeof model_args,
         .batch = args->batch,
         .input_ids = args->input_ids,
         .token_type_ids = args->token_type_ids,
-        .last_hidden_state = hidden,
+        .last_hidden_state = args->last_hidden_state,
     };
-    int status =
-        hidden != NULL ? graft_base_model_forward(self->model, call, &model_args, error) : GRAFT_ERROR_INTERNAL;
-    return status == GRAFT_OK && args->n_rows > 0
-               ? find_logits(self, call, hidden, args->rows, args->n_rows, args->logits, error)
-               : status;
+    return run(instance, call, &model_args, args->rows, args->n_rows, args->logits, error);
 }
 
 const struct graft_masked_lm graft_masked_lm_vtable = {.struct_size = sizeof graft_masked_lm_vtable,

@@ -8,7 +8,7 @@ enum { MAX_VOCABULARY = 1 << 28, MAX_POSITIONS = 1 << 30, MAX_MIXER_HEADS = 1 <<
 #define ANY_REAL (-1e300)
 
 static const struct graft_choice_info infos[D_COUNT] = {
-#define CHOICE(number, info) [number] = info,
+#define CHOICE(number, kind, ...) [number] = kind(__VA_ARGS__),
 #include "arch/decoder/choice_list.h"
 #undef CHOICE
 };

@@ -10,7 +10,7 @@
 enum { GRAFT_MAX_SIZE = 1 << 20, GRAFT_MAX_LAYERS = 4096, GRAFT_MAX_EXPERTS = 4096 };
 
 enum {
-#define CHOICE(number, info) number,
+#define CHOICE(number, ...) number,
 #include "arch/decoder/choice_list.h"
 #undef CHOICE
     D_COUNT

@@ -6,7 +6,6 @@
 
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
-#include "arch/table.h"
 
 enum { MAX_PATH = 512 };
 
@@ -66,6 +65,6 @@ int64_t graft_distances_row(const struct graft_distances *self, int64_t distance
 
 float *graft_distances_find(const struct graft_distances *self, const struct graft_pass *pass, int64_t hidden_size) {
     const struct graft_pass rows = {pass->call, self->rows, pass->error};
-    float *x = graft_table_read(self->embeddings, pass->call, self->rows, hidden_size, pass->error);
+    float *x = graft_pass_table(&rows, self->embeddings, hidden_size);
     return graft_pass_normed(&rows, self->norm, x, hidden_size);
 }

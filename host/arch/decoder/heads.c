@@ -79,7 +79,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     static const int32_t decoders[] = {D_HEAD_SEQUENCES, D_HEAD_TOKENS, D_HEAD_ANSWERS};
     struct graft_outline of;
     struct graft_reader *reader = &of.reader;
-    struct classifier *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    struct classifier *self =
+        graft_outline_start(&of, cls, config, args, sink, sizeof *self, GRAFT_OUTLINE_MEMBERS, error);
     if (self == NULL) {
         return error->code;
     }

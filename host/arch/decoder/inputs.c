@@ -113,10 +113,7 @@ static void find_rows(const struct graft_inputs *self, const struct graft_base_m
 static void add_rows(const struct graft_inputs *self, const struct graft_module *module, const struct graft_pass *pass,
                      const int32_t *ids, float *x) {
     float *embedded = graft_pass_floats(pass, self->position_width);
-    const struct graft_embedding_args args = {sizeof args, 0, pass->rows, ids, embedded};
-    if (graft_pass_ok(pass)) {
-        (void)graft_embedding_forward(module, pass->call, &args, pass->error);
-    }
+    graft_pass_embed(pass, module, ids, embedded);
     graft_pass_add(pass, x, embedded, self->position_width);
 }
 
@@ -159,10 +156,7 @@ static void add_first(const struct graft_inputs *self, const struct graft_module
         return;
     }
     float *row = graft_pass_floats(&one, width);
-    const struct graft_embedding_args args = {sizeof args, 0, 1, &id, row};
-    if (graft_pass_ok(pass)) {
-        (void)graft_embedding_forward(module, pass->call, &args, pass->error);
-    }
+    graft_pass_embed(&one, module, &id, row);
     for (int64_t t = 0; graft_pass_ok(pass) && t < pass->rows; t++) {
         graft_pass_add(&one, x + t * width, row, width);
     }
@@ -173,10 +167,7 @@ static float *embed(const struct graft_inputs *self, const struct graft_pass *pa
                     const struct graft_base_model_args *args) {
     const int64_t width = self->width;
     float *x = graft_pass_floats(pass, width);
-    const struct graft_embedding_args embedding_args = {sizeof embedding_args, 0, pass->rows, args->input_ids, x};
-    if (graft_pass_ok(pass)) {
-        (void)graft_embedding_forward(self->embeddings, pass->call, &embedding_args, pass->error);
-    }
+    graft_pass_embed(pass, self->embeddings, args->input_ids, x);
     for (int64_t i = 0; i < args->n_embeddings && graft_pass_ok(pass); i++) {
         memcpy(x + args->embedding_rows[i] * width, args->embeddings + i * width, (size_t)width * sizeof *x);
     }

@@ -38,13 +38,10 @@ float *graft_layer_inputs_forward(const struct graft_layer_inputs *self, const s
     float *other = graft_pass_product(pass, self->projection, x, width);
     graft_pass_scale(pass, other, width, 1.0f / sqrtf((float)self->hidden_size));
     float *sum = graft_pass_normed(&of_layers, self->norm, other, self->size);
-    const struct graft_embedding_args args = {sizeof args, 0, pass->rows, rows, other};
     for (int64_t t = 0; graft_pass_ok(pass) && t < pass->rows; t++) {
         rows[t] = ids[t] < self->rows ? ids[t] : 0;
     }
-    if (graft_pass_ok(pass)) {
-        (void)graft_embedding_forward(self->embeddings, pass->call, &args, pass->error);
-    }
+    graft_pass_embed(pass, self->embeddings, rows, other);
     const float of_two = 1.0f / sqrtf(2.0f);
     for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * width; i++) {
         sum[i] = (sum[i] + other[i]) * of_two;

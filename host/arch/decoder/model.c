@@ -11,31 +11,6 @@
 
 enum { MAX_NAME = 256, MAX_LAYER_ARGS = 24 };
 
-/* Whether `type` is one of `words`, which are separated by spaces. */
-static int is_among(const char *words, const char *type) {
-    const size_t length = strlen(type);
-    for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
-        const size_t n = strcspn(at, " ");
-        if (n == length && strncmp(at, type, n) == 0) {
-            return 1;
-        }
-        at += n;
-    }
-    return 0;
-}
-
-/* Turns `full_attention sliding_attention` into `"full_attention" or "sliding_attention"`. */
-static void quote(const char *words, char *quoted, size_t size) {
-    size_t used = 0;
-    for (const char *at = words; *at != '\0' && used < size; at += strspn(at, " ")) {
-        const int n = (int)strcspn(at, " ");
-        const char *next = at + n + strspn(at + n, " ");
-        const char *joint = at == words ? "" : *next == '\0' ? " or " : ", ";
-        used += (size_t)snprintf(quoted + used, size - used, "%s\"%.*s\"", joint, n, at);
-        at += n;
-    }
-}
-
 /* Checks config.json's types of layers: there must be as many as layers, all of them types that the family has. */
 static void check_types(struct graft_outline *of, int64_t layers) {
     static const char field[] = "layer_types";
@@ -68,9 +43,9 @@ static int64_t read_window(struct graft_outline *of) {
     if (reader->status != GRAFT_OK || type == NULL) {
         return window;
     }
-    if (types != NULL && !is_among(types, type)) {
+    if (types != NULL && graft_choice_word(types, type) < 0) {
         char quoted[MAX_NAME];
-        quote(types, quoted, sizeof quoted);
+        graft_choice_list(types, quoted, sizeof quoted);
         graft_reader_fail(reader, D_LAYER_TYPE, "expected %s, got \"%.60s\"", quoted, type);
     } else if (window == 0 && strcmp(type, "sliding_attention") == 0) {
         graft_reader_fail(reader, D_LAYER_TYPE,
@@ -343,8 +318,8 @@ int graft_decoder_model_describe(const struct graft_class *cls, const struct gra
         return reader->status;
     }
     struct graft_decoder_model *self =
-        graft_outline_start_many(&of, cls, config, args, sink, sizeof *self + (size_t)n_layers * sizeof self->layers[0],
-                                 GRAFT_OUTLINE_MEMBERS + 2 * GRAFT_STREAMS_MAX + n_layers, error);
+        graft_outline_start(&of, cls, config, args, sink, sizeof *self + (size_t)n_layers * sizeof self->layers[0],
+                            GRAFT_OUTLINE_MEMBERS + 2 * GRAFT_STREAMS_MAX + n_layers, error);
     if (self == NULL) {
         return error->code;
     }

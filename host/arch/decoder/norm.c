@@ -26,34 +26,28 @@ static float real_of(struct graft_outline *of, const char *name, int32_t choice)
                                                                            : graft_read_real(&of->reader, choice));
 }
 
-int graft_decoder_norm_describe(const struct graft_class *cls, const struct graft_config *config,
-                                const struct graft_args *args, const struct graft_sink *sink,
-                                struct graft_error *error) {
-    struct graft_outline of;
-    struct norm *self = graft_outline_start_many(&of, cls, config, args, sink, sizeof *self, 2, error);
-    if (self == NULL) {
-        return error->code;
-    }
-    of.reader.layer = -1;
-    self->kind = graft_read_word(&of.reader, D_NORM_KIND);
-    self->width = graft_outline_hidden_size(&of);
-    self->heads = graft_args_int(args, "heads", 0);
-    self->offset = real_of(&of, "offset", D_NORM_OFFSET);
-    self->eps = real_of(&of, "eps", D_NORM_EPS);
-    const int has_weight = graft_args_int(args, "weight", graft_read_bool(&of.reader, D_NORM_WEIGHT)) != 0;
-    const int has_bias = graft_args_int(args, "bias", graft_read_bool(&of.reader, D_NORM_BIAS)) != 0;
+static void outline(struct graft_outline *of, struct norm *self) {
+    of->reader.layer = -1;
+    self->kind = graft_read_word(&of->reader, D_NORM_KIND);
+    self->width = graft_outline_hidden_size(of);
+    self->heads = graft_args_int(of->args, "heads", 0);
+    self->offset = real_of(of, "offset", D_NORM_OFFSET);
+    self->eps = real_of(of, "eps", D_NORM_EPS);
+    const int has_weight = graft_args_int(of->args, "weight", graft_read_bool(&of->reader, D_NORM_WEIGHT)) != 0;
+    const int has_bias = graft_args_int(of->args, "bias", graft_read_bool(&of->reader, D_NORM_BIAS)) != 0;
     const int64_t shape[] = {self->heads, self->width};
-    if (has_weight && error->code == GRAFT_OK) {
-        graft_describe_parameter(sink, "weight", self->heads > 0 ? 2 : 1, self->heads > 0 ? shape : shape + 1,
-                                 GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, error);
+    if (has_weight && of->error->code == GRAFT_OK) {
+        graft_describe_parameter(of->sink, "weight", self->heads > 0 ? 2 : 1, self->heads > 0 ? shape : shape + 1,
+                                 GRAFT_PARAMETER_CONTIGUOUS, GRAFT_INIT_NONE, of->error);
     }
-    if (has_weight && has_bias && self->kind == D_NORM_LAYER && error->code == GRAFT_OK) {
-        graft_describe_vector(sink, "bias", self->width, error);
+    if (has_weight && has_bias && self->kind == D_NORM_LAYER && of->error->code == GRAFT_OK) {
+        graft_describe_vector(of->sink, "bias", self->width, of->error);
     }
-    graft_outline_find_weight(&of, &self->weight, "weight");
-    graft_outline_find_weight(&of, &self->bias, "bias");
-    return error->code;
+    graft_outline_find_weight(of, &self->weight, "weight");
+    graft_outline_find_weight(of, &self->bias, "bias");
 }
+
+GRAFT_OUTLINED_FROM(graft_outline_start, graft_decoder_norm, struct norm, 2)
 
 /* y [width] = x [width], normalised, without weight and bias. */
 static void norm_vector(const struct norm *self, const float *x, float *y) {

@@ -67,13 +67,10 @@ void graft_relative_fill(const struct graft_relative *self, const struct graft_p
     const int bidirectional = mask->kind == GRAFT_MASK_NONE || mask->kind == GRAFT_MASK_WINDOW;
     int32_t *ids = graft_scratch_ints(pass->call, width, pass->error);
     float *rows = graft_pass_floats(&distances, heads), *biases = graft_pass_floats(&distances, heads);
-    const struct graft_embedding_args args = {sizeof args, 0, width, ids, rows};
     for (int64_t i = 0; graft_pass_ok(pass) && i < width; i++) {
         ids[i] = bucket_of(self, bidirectional, i - reach);
     }
-    if (graft_pass_ok(pass)) {
-        (void)graft_embedding_forward(self->table, pass->call, &args, pass->error);
-    }
+    graft_pass_embed(&distances, self->table, ids, rows);
     for (int64_t i = 0; graft_pass_ok(pass) && i < width * heads; i++) {
         biases[i % heads * width + i / heads] = rows[i];
     }

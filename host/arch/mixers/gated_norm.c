@@ -51,16 +51,7 @@ static void norm_groups(const struct gated_norm *self, const struct graft_pass *
     const float *numbers = graft_pass_widen(pass, self->weight); /* [hidden_size] */
     for (int64_t at = 0; at < width && graft_pass_ok(pass); at += size) {
         const struct graft_row_block block = {sizeof block, GRAFT_DTYPE_F32, numbers + at, size};
-        const struct graft_weight weight = {
-            .struct_size = sizeof weight,
-            .rank = 1,
-            .shape = {size, 1, 1, 1, 1, 1, 1, 1},
-            .rows = size,
-            .columns = 1,
-            .blocks = &block,
-            .n_blocks = 1,
-            .block_stride = sizeof block,
-        };
+        const struct graft_weight weight = graft_weight_of(&block, 1);
         (void)kernels->rms_norm(pass->call, &weight, 0.0f, self->eps, x + at, width, pass->rows, size, y + at, width,
                                 pass->error);
     }

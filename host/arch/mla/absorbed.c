@@ -33,16 +33,7 @@ static int matrix_init(const struct graft_host *host, struct matrix *matrix, gra
     int64_t size = dtype == GRAFT_DTYPE_BF16 ? (int64_t)sizeof(uint16_t) : (int64_t)sizeof(float);
     matrix->data = host->alloc(rows * columns * size);
     matrix->block = (struct graft_row_block){sizeof matrix->block, dtype, matrix->data, rows};
-    matrix->weight = (struct graft_weight){
-        .struct_size = sizeof matrix->weight,
-        .rank = 2,
-        .shape = {rows, columns, 1, 1, 1, 1, 1, 1},
-        .rows = rows,
-        .columns = columns,
-        .blocks = &matrix->block,
-        .n_blocks = 1,
-        .block_stride = sizeof matrix->block,
-    };
+    matrix->weight = graft_weight_of(&matrix->block, columns);
     return matrix->data != NULL;
 }
 

@@ -57,7 +57,8 @@ int graft_mla_describe(const struct graft_class *cls, const struct graft_config 
                        const struct graft_sink *sink, struct graft_error *error) {
     struct graft_outline of;
     struct graft_parts_attention_sizes given;
-    struct graft_mla *self = graft_outline_start(&of, cls, config, args, sink, sizeof *self, error);
+    struct graft_mla *self =
+        graft_outline_start(&of, cls, config, args, sink, sizeof *self, GRAFT_OUTLINE_MEMBERS, error);
     if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &given, error) != GRAFT_OK) {
         return error->code;
     }

@@ -70,10 +70,10 @@ static int run_batch(const struct graft_call *call, const struct graft_experts_i
     for (int64_t p = 0; p < pairs; p++) {
         int64_t row = 2 * (int64_t)batch->expert[p] * intermediate;
         const float *x = batch->x + p * hidden;
-        batch->products[2 * p] = graft_expert_product(input->gate_up_proj, input->gate_up_bias, row, intermediate, 1, x,
-                                                      batch->gate + p * intermediate);
-        batch->products[2 * p + 1] = graft_expert_product(input->gate_up_proj, input->gate_up_bias, row + intermediate,
-                                                          intermediate, 1, x, batch->up + p * intermediate);
+        batch->products[2 * p] = graft_product_of(input->gate_up_proj, input->gate_up_bias, row, intermediate, 1, x,
+                                                  batch->gate + p * intermediate);
+        batch->products[2 * p + 1] = graft_product_of(input->gate_up_proj, input->gate_up_bias, row + intermediate,
+                                                      intermediate, 1, x, batch->up + p * intermediate);
     }
     if (status == GRAFT_OK) {
         status = kernels->linear(call, batch->products, (int32_t)(2 * pairs), sizeof(struct graft_product), error);
@@ -82,8 +82,8 @@ static int run_batch(const struct graft_call *call, const struct graft_experts_i
         status = graft_experts_gate(input, call, batch->gate, batch->up, pairs, error);
     }
     for (int64_t p = 0; p < pairs; p++) {
-        batch->products[p] = graft_expert_product(input->down_proj, input->down_bias, batch->expert[p] * hidden, hidden,
-                                                  1, batch->gate + p * intermediate, batch->x + p * hidden);
+        batch->products[p] = graft_product_of(input->down_proj, input->down_bias, batch->expert[p] * hidden, hidden, 1,
+                                              batch->gate + p * intermediate, batch->x + p * hidden);
     }
     if (status == GRAFT_OK) {
         status = kernels->linear(call, batch->products, (int32_t)pairs, sizeof(struct graft_product), error);

@@ -48,22 +48,6 @@ int graft_expert_pairs_sum(const struct graft_call *call, const struct graft_exp
     return status;
 }
 
-struct graft_product graft_expert_product(const struct graft_weight *weight, const struct graft_weight *bias,
-                                          int64_t first_row, int64_t rows, int64_t tokens, const float *x, float *y) {
-    return (struct graft_product){
-        .struct_size = sizeof(struct graft_product),
-        .weight = weight,
-        .bias = bias,
-        .first_row = first_row,
-        .rows = rows,
-        .x = x,
-        .x_stride = weight->columns,
-        .tokens = tokens,
-        .y = y,
-        .y_stride = rows,
-    };
-}
-
 static int run_gated(const struct graft_call *call, const struct graft_expert_run *run, int32_t activation,
                      struct graft_error *error) {
     struct graft_gated_products *mlps = call->scratch_alloc(call->scratch, run->n * (int64_t)sizeof *mlps);

@@ -4,6 +4,7 @@
 #define GRAFT_ARCH_MOE_EXPERT_PAIRS_H
 
 #include "arch/moe/experts.h"
+#include "arch/pass.h"
 #include "graft/kernels.h"
 
 /* The pairs, sorted by expert, and by token within an expert. */
@@ -21,11 +22,6 @@ int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_ex
  * row of x is the first pair of `begin`. */
 int graft_expert_pairs_sum(const struct graft_call *call, const struct graft_expert_pairs *pairs, int64_t begin,
                            int64_t end, const float *x, int64_t hidden, float *output, struct graft_error *error);
-
-/* [any] A product with rows [first_row, first_row + rows) of the weight: y [tokens, rows] = x [tokens, columns] times
- * these rows, plus those of the bias (NULL: none). */
-struct graft_product graft_expert_product(const struct graft_weight *weight, const struct graft_weight *bias,
-                                          int64_t first_row, int64_t rows, int64_t tokens, const float *x, float *y);
 
 /* The products of some experts, and the memory between them. */
 struct graft_expert_run {

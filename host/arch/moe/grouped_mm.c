@@ -68,11 +68,11 @@ static int32_t products_of(const struct graft_experts_input *input, const struct
         float *x = buffers->x + row * hidden;
         float *gate = buffers->gate + row * intermediate, *up = buffers->up + row * intermediate;
         if (tokens > 0) {
-            *gate_up++ = graft_expert_product(input->gate_up_proj, input->gate_up_bias, 2 * e * intermediate,
-                                              intermediate, tokens, x, gate);
-            *gate_up++ = graft_expert_product(input->gate_up_proj, input->gate_up_bias, (2 * e + 1) * intermediate,
-                                              intermediate, tokens, x, up);
-            *down++ = graft_expert_product(input->down_proj, input->down_bias, e * hidden, hidden, tokens, gate, x);
+            *gate_up++ = graft_product_of(input->gate_up_proj, input->gate_up_bias, 2 * e * intermediate, intermediate,
+                                          tokens, x, gate);
+            *gate_up++ = graft_product_of(input->gate_up_proj, input->gate_up_bias, (2 * e + 1) * intermediate,
+                                          intermediate, tokens, x, up);
+            *down++ = graft_product_of(input->down_proj, input->down_bias, e * hidden, hidden, tokens, gate, x);
         }
     }
     return n;

@@ -40,7 +40,7 @@ static void multiply(const struct plain_experts *self, const struct graft_pass *
     for (int64_t e = 0; graft_pass_ok(pass) && e < experts; e++) {
         const int64_t first = pairs->first[e], tokens = pairs->first[e + 1] - first;
         if (tokens > 0) {
-            products[n++] = graft_expert_product(weight, NULL, e * out, out, tokens, x + first * in, y + first * out);
+            products[n++] = graft_product_of(weight, NULL, e * out, out, tokens, x + first * in, y + first * out);
         }
     }
     if (graft_pass_ok(pass)) {

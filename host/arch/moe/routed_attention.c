@@ -77,8 +77,8 @@ static float *multiply(const struct routed_attention *self, const struct graft_p
             }
         }
         if (n > first) {
-            products[n_products++] = graft_expert_product(weight, NULL, e * rows, rows, n - first,
-                                                          from + first * columns, to + first * rows);
+            products[n_products++] =
+                graft_product_of(weight, NULL, e * rows, rows, n - first, from + first * columns, to + first * rows);
         }
     }
     /* Whether it is a small batch depends on all tokens, not on how many are routed to an expert. */

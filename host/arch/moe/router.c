@@ -206,17 +206,9 @@ static void weigh(const struct router *self, const struct graft_pass *pass, cons
 static void find_logits(const struct router *self, const struct graft_pass *pass,
                         const struct graft_router_args *args) {
     const int64_t experts = self->num_experts;
-    const struct graft_product product = {
-        .struct_size = sizeof product,
-        .weight = self->weight,
-        .bias = self->bias,
-        .rows = experts,
-        .x = graft_router_input_run(&self->input, pass, self->hidden_size, args->hidden_states),
-        .x_stride = self->hidden_size,
-        .tokens = args->tokens,
-        .y = args->logits,
-        .y_stride = experts,
-    };
+    const float *x = graft_router_input_run(&self->input, pass, self->hidden_size, args->hidden_states);
+    const struct graft_product product =
+        graft_product_of(self->weight, self->bias, 0, experts, args->tokens, x, args->logits);
     struct graft_call call;
     graft_struct_copy(&call, sizeof call, pass->call);
     call.precision = self->is_exact ? GRAFT_PRECISION_FLOAT32 : call.precision;

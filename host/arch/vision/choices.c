@@ -7,7 +7,7 @@
 enum { MAX_SIZE = 1 << 20, MAX_LAYERS = 4096, MAX_PATCH = 1024, MAX_MERGE = 64, MAX_WINDOW = 1 << 20 };
 
 static const struct graft_choice_info infos[V_COUNT] = {
-#define CHOICE(number, info) [number] = info,
+#define CHOICE(number, kind, ...) [number] = kind(__VA_ARGS__),
 #include "arch/vision/choice_list.h"
 #undef CHOICE
 };

@@ -7,7 +7,7 @@
 #include "arch/outline.h"
 
 enum {
-#define CHOICE(number, info) number,
+#define CHOICE(number, ...) number,
 #include "arch/vision/choice_list.h"
 #undef CHOICE
     V_COUNT
@@ -29,14 +29,11 @@ void graft_vision_reader_start(struct graft_reader *reader, struct graft_config_
                                const struct graft_description *description, const struct graft_config *config,
                                struct graft_error *error);
 
-/* [load] Start an outline whose reader reads vision_config, as graft_outline_start and graft_outline_start_many. */
+/* [load] Starts an outline whose reader reads vision_config (graft_outline_start). */
 void *graft_vision_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,
-                         const struct graft_args *args, const struct graft_sink *sink, size_t size,
+                         const struct graft_args *args, const struct graft_sink *sink, size_t size, int64_t members,
                          struct graft_error *error);
-void *graft_vision_start_many(struct graft_outline *of, const struct graft_class *cls,
-                              const struct graft_config *config, const struct graft_args *args,
-                              const struct graft_sink *sink, size_t size, int64_t members, struct graft_error *error);
-#define GRAFT_VISION_OUTLINED(role, type) GRAFT_OUTLINED_FROM(graft_vision_start, role, type)
+#define GRAFT_VISION_OUTLINED(role, type) GRAFT_OUTLINED_FROM(graft_vision_start, role, type, GRAFT_OUTLINE_MEMBERS)
 
 /* Sizes of a tower that several classes need. */
 struct graft_vision_sizes {

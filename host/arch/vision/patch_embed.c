@@ -3,7 +3,6 @@
  * class vector that stands for the whole image. */
 #include "arch/pass.h"
 #include "arch/role.h"
-#include "arch/table.h"
 #include "arch/vision/choices.h"
 #include "graft/kernels.h"
 
@@ -75,7 +74,8 @@ static void read_class(const struct patch_embed *self, const struct graft_pass *
 static void add_positions(const struct patch_embed *self, const struct graft_pass *one,
                           const struct graft_patch_embed_args *args) {
     const int64_t width = self->embed_dim, first = self->class_vector != NULL;
-    const float *table = graft_table_read(self->positions, one->call, self->n_positions, width, one->error);
+    const struct graft_pass rows = {one->call, self->n_positions, one->error};
+    const float *table = graft_pass_table(&rows, self->positions, width);
     if (first > 0) {
         graft_pass_add(one, args->class_output, table, width);
     }

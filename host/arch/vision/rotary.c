@@ -21,7 +21,7 @@ int graft_vision_rotary_describe(const struct graft_class *cls, const struct gra
     graft_vision_sizes_read(&of.reader, &sizes);
     const int64_t count = sizes.head_dim / 4;
     struct rotary *self = graft_vision_start(&of, cls, config, args, sink,
-                                             sizeof *self + (size_t)count * sizeof self->inv_freq[0], error);
+                                             sizeof *self + (size_t)count * sizeof self->inv_freq[0], 0, error);
     if (self == NULL) {
         return error->code;
     }

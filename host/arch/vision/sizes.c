@@ -11,15 +11,9 @@ void graft_vision_reader_start(struct graft_reader *reader, struct graft_config_
 }
 
 void *graft_vision_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,
-                         const struct graft_args *args, const struct graft_sink *sink, size_t size,
+                         const struct graft_args *args, const struct graft_sink *sink, size_t size, int64_t members,
                          struct graft_error *error) {
-    return graft_vision_start_many(of, cls, config, args, sink, size, GRAFT_OUTLINE_MEMBERS, error);
-}
-
-void *graft_vision_start_many(struct graft_outline *of, const struct graft_class *cls,
-                              const struct graft_config *config, const struct graft_args *args,
-                              const struct graft_sink *sink, size_t size, int64_t members, struct graft_error *error) {
-    void *self = graft_outline_start_many(of, cls, config, args, sink, size, members, error);
+    void *self = graft_outline_start(of, cls, config, args, sink, size, members, error);
     graft_vision_reader_start(&of->reader, &of->section, cls->data, config, error);
     return self;
 }

@@ -125,9 +125,9 @@ int graft_vision_tower_describe(const struct graft_class *cls, const struct graf
     if (of.reader.status != GRAFT_OK) {
         return of.reader.status;
     }
-    struct graft_tower *self = graft_vision_start_many(&of, cls, config, args, sink,
-                                                       sizeof *self + (size_t)sizes.depth * sizeof self->blocks[0],
-                                                       GRAFT_OUTLINE_MEMBERS + 2 * sizes.depth, error);
+    struct graft_tower *self =
+        graft_vision_start(&of, cls, config, args, sink, sizeof *self + (size_t)sizes.depth * sizeof self->blocks[0],
+                           GRAFT_OUTLINE_MEMBERS + 2 * sizes.depth, error);
     if (self == NULL) {
         return error->code;
     }

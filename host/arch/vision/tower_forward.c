@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "arch/table.h"
 #include "arch/vision/tower.h"
 #include "arch/vision/windows.h"
 #include "graft/kernels.h"
@@ -100,7 +99,8 @@ static void add_positions(const struct graft_tower *self, const struct graft_pas
                           const struct patches *patches) {
     const int64_t *grid = patches->image->grid, width = self->sizes.hidden_size;
     const int64_t side = self->stretch.side;
-    const float *table = graft_table_read(self->positions, pass->call, side * side, width, pass->error);
+    const struct graft_pass rows = {pass->call, side * side, pass->error};
+    const float *table = graft_pass_table(&rows, self->positions, width);
     for (int64_t i = 0; graft_pass_ok(pass) && i < patches->count; i++) {
         const struct graft_taps down = graft_stretch_taps(&self->stretch, patches->rows[i], grid[1]);
         const struct graft_taps across = graft_stretch_taps(&self->stretch, patches->columns[i], grid[2]);
