@@ -117,7 +117,7 @@ else
     done
     runs 'a new plugin in Rust passes its check' make -C own_llamamlp check
     for name in fused_gate_up_rust starcoder2_rust quantized_linear_rust low_rank_adapter_rust logging_attention_rust \
-        power_gate_rust token_bias_rust; do
+        power_gate_rust row_int8_rust token_bias_rust; do
         runs "$name: it builds as its README says" readme "$name"
     done
     cd ..

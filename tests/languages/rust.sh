@@ -81,13 +81,14 @@ as_in_c logging_attention "$goldens"
 as_in_c quantized_linear "$source/tests/goldens/lora/llama"
 as_in_c low_rank_adapter "$source/tests/goldens/lora/llama" "$plugins/lora/lora.so"
 
-for name in power_gate token_bias; do
+for name in power_gate row_int8 token_bias; do
     check "${name}_rust builds" '' "$(rust cdylib "$examples/${name}_rust/src/lib.rs" "$scratch/${name}_rust.so" "$use")"
 done
 valid "$scratch/power_gate_rust.so"
 check 'validate finds nothing in token_bias_rust.so' 0 \
     "$("$host" validate --quiet "$scratch/token_bias_rust.so" >"$scratch/out" 2>&1; echo $?)"
 "$here/oracles.sh" "$host" "$source" "$scratch"/power_gate_rust.so "$scratch"/token_bias_rust.so \
+    "$plugins/../sdk/examples/row_int8/row_int8.so" "$scratch"/row_int8_rust.so \
     "$scratch"/*/quantized_linear_rust.so "$scratch"/*/low_rank_adapter_rust.so >"$scratch/oracles" 2>&1
 check 'what oracles say is computed in Rust, too' '0 ' "$? $(grep '^not ok' "$scratch/oracles")"
 

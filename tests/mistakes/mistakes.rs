@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::Mutex;
 
 use graft::{
-    Args, Build, Call, Class, Config, LinearArgs, LinearModule, Mlp, MlpArgs, Plugin, Replacement, Result, Sink,
+    Args, Build, Call, Class, Config, Error, LinearArgs, LinearModule, Mlp, MlpArgs, Plugin, Replacement, Result, Sink,
 };
 
 fn is(name: &str) -> bool {
@@ -33,9 +33,13 @@ impl Class for AcmeMlp {
     fn describe(sink: &Sink, _: &Config, args: &Args) -> Result<usize> {
         let (hidden, intermediate) = (args.size("hidden_size", 1 << 20)?, args.size("intermediate_size", 1 << 20)?);
         let wide = intermediate + usize::from(is("describes_a_row_too_many"));
-        sink.linear("gate_proj", hidden, intermediate, false)?;
-        sink.linear(if is("describes_another_name") { "up" } else { "up_proj" }, hidden, wide, false)?;
-        sink.linear("down_proj", intermediate, hidden, false)?;
+        let bias = args.integer("mlp_bias", 0) != 0 && !is("forgets_the_bias");
+        if args.string("hidden_act") != Some("silu") {
+            return Err(Error::model("hidden_act: expected silu"));
+        }
+        sink.linear("gate_proj", hidden, intermediate, bias)?;
+        sink.linear(if is("describes_another_name") { "up" } else { "up_proj" }, hidden, wide, bias)?;
+        sink.linear("down_proj", intermediate, hidden, bias)?;
         Ok(intermediate)
     }
 

@@ -158,6 +158,39 @@ c_structs! {
         pub inputs: graft_join,
     }
 
+    pub struct graft_codec {
+        pub struct_size: u32,
+        pub kind: i32,
+        pub bits: i32,
+        pub layout: i32,
+        pub rows: i64,
+        pub columns: i64,
+        pub block_rows: i64,
+        pub group_size: i64,
+        pub by_turns: i64,
+        pub input_bits: i32,
+        pub zero: i32,
+        pub codes: *const graft_weight,
+        pub scales: *const graft_weight,
+        pub zeros: *const graft_weight,
+        pub group_index: *const graft_weight,
+        pub divisor: f32,
+        pub factor: f32,
+        pub table: *const f32,
+        pub read_rows: Option<unsafe extern "C" fn(weight: *const graft_weight, first: i64, n: i64, out: *mut f32)>,
+    }
+
+    pub struct graft_scheme {
+        pub codec: graft_codec,
+        pub n: i32,
+        pub flags: u32,
+        pub roles: [i32; GRAFT_SCHEME_TENSORS],
+        pub tensors: [graft_parameter_info; GRAFT_SCHEME_TENSORS],
+        pub finish: Option<unsafe extern "C" fn(build: *const graft_build, context: *const c_void, codec: *mut graft_codec, error: *mut graft_error) -> c_int>,
+        pub context: *const c_void,
+        pub context_bytes: i64,
+    }
+
     pub struct graft_child_info {
         pub struct_size: u32,
         pub flags: u32,

@@ -33,6 +33,7 @@ mod operation;
 mod option;
 mod plugin;
 mod processor;
+mod scheme;
 mod text;
 
 pub use call::Call;
@@ -51,6 +52,7 @@ pub use operation::{operation, reversible, Input, Operation, OperationRef, Outpu
 pub use option::{options, Options, PluginOption};
 pub use plugin::{log, Plugin, Replacement};
 pub use processor::{logits_processor, LogitsArgs, LogitsProcessor, ProcessorRef, Sequence};
+pub use scheme::Scheme;
 
 #[doc(hidden)]
 pub use plugin::{entry, Descriptor};

@@ -153,6 +153,12 @@ impl Plugin {
         self
     }
 
+    /// The `quant_method`s of config.json whose checkpoints it reads: others are refused before anything is built.
+    pub fn quant_methods(mut self, methods: &[&str]) -> Plugin {
+        self.raw.quant_methods = leaked_list(methods);
+        self
+    }
+
     /// What users may choose.
     pub fn option(mut self, option: PluginOption) -> Plugin {
         self.options.push(option.0);

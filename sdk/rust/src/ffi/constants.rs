@@ -31,6 +31,10 @@ c_constants! {
     pub const GRAFT_ERROR_MODEL: c_int = 4;
     pub const GRAFT_ERROR_IO: c_int = 5;
     pub const GRAFT_MAX_RANK: usize = 8;
+    pub const GRAFT_SCHEME_TENSORS: usize = 10;
+    pub const GRAFT_CODE_UINT: i32 = 0;
+    pub const GRAFT_CODE_INT: i32 = 1;
+    pub const GRAFT_CODE_FLOAT8: i32 = 2;
     pub const GRAFT_KEY_NAME: i32 = 1;
     pub const GRAFT_KEY_PATTERN: i32 = 2;
     pub const GRAFT_REPLACEMENT_WHERE_IT_FITS: u32 = 1;
@@ -71,6 +75,7 @@ c_constants! {
     pub const GRAFT_CONDITION_TENSOR: i32 = 2;
     pub const GRAFT_CONDITION_NO_CONFIG: i32 = 3;
     pub const GRAFT_CONDITION_NO_TENSOR: i32 = 4;
+    pub const GRAFT_DTYPE_NONE: i32 = 0;
     pub const GRAFT_DTYPE_F64: i32 = 1;
     pub const GRAFT_DTYPE_F32: i32 = 2;
     pub const GRAFT_DTYPE_F16: i32 = 3;

@@ -29,6 +29,10 @@ extern "C" {
     pub fn graft_describe_norm(sink: *const graft_sink, name: *const c_char, class_name: *const c_char, hidden_size: i64, eps: f64, error: *mut graft_error) -> c_int;
     pub fn graft_describe_child(sink: *const graft_sink, name: *const c_char, class_name: *const c_char, interface_id: *const c_char, args: *const graft_arg, count: i32, error: *mut graft_error) -> c_int;
     pub fn graft_describe_activation(sink: *const graft_sink, name: *const c_char, config: *const graft_config, args: *const graft_args, field: *const c_char, error: *mut graft_error) -> c_int;
+    pub fn graft_scheme_of_linear(scheme: *mut graft_scheme, args: *const graft_args, path: *const c_char, error: *mut graft_error) -> c_int;
+    pub fn graft_scheme_codes(scheme: *mut graft_scheme, name: *const c_char, columns: i64, dtype: i32);
+    pub fn graft_scheme_scales(scheme: *mut graft_scheme, name: *const c_char, dtype: i32);
+    pub fn graft_scheme_describe_linear(scheme: *const graft_scheme, args: *const graft_args, sink: *const graft_sink, error: *mut graft_error) -> c_int;
     pub fn graft_build_child(build: *const graft_build, name: *const c_char, error: *mut graft_error) -> *const graft_module;
     pub fn graft_build_weight(build: *const graft_build, name: *const c_char, error: *mut graft_error) -> *const graft_weight;
     pub fn graft_scratch_floats(call: *const graft_call, rows: i64, columns: i64, error: *mut graft_error) -> *mut f32;
