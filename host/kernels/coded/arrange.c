@@ -18,6 +18,8 @@ enum {
     BIG_PAGE = 1 << 21,
     STRIP = 64,  /* the fewest rows for a thread */
     SQUARE = 16, /* words that are moved together: a cache line */
+    BAND = 32,   /* the fewest words along rows for a thread */
+    AHEAD = 16,  /* how many columns words along rows are prefetched ahead: they lie in as many pages */
     NIBBLES = 8  /* codes of 4 bits in a word */
 };
 
@@ -211,44 +213,57 @@ static void turn_squares(uint32_t words[NIBBLES][SQUARE]) {
     }
 }
 
-/* Rearranges columns from `column` on, at most a cache line of a row, of n words along rows from `first` on. */
-static void arrange_lines(const struct arranging *arranging, int64_t column, int64_t first, int64_t n) {
-    const int64_t across = arranging->codec->rows / NIBBLES, columns = arranging->codec->columns;
-    const int64_t left = arranging->to_words - column / NIBBLES, line = left < SQUARE ? left : SQUARE;
-    uint32_t lines[SQUARE * NIBBLES][SQUARE];
-    for (int64_t w = 0; w < line; w++) {
-        uint32_t words[NIBBLES][SQUARE] = {{0}};
-        for (int64_t c = column + w * NIBBLES, k = 0; k < NIBBLES && c < columns; c++, k++) {
-            memcpy(words[k], arranging->from + c * across + first, (size_t)n * sizeof words[k][0]);
+/* Reads n words along rows, from `first` on, of each of eight columns; zeros where there is no column. Whole squares
+ * are copied in lines of constant size, which compilers do with vectors. */
+static void read_square(const struct arranging *arranging, int64_t column, int64_t first, int64_t n,
+                        uint32_t words[NIBBLES][SQUARE]) {
+    const int64_t across = arranging->codec->rows / NIBBLES;
+    const int64_t columns = graft_coded_left(arranging->codec->columns, column, NIBBLES);
+    const uint32_t *from = arranging->from + column * across + first;
+    if (n == SQUARE && columns == NIBBLES) {
+        for (int k = 0; k < NIBBLES; k++) {
+            const uint32_t *line = from + k * across;
+            memcpy(words[k], line, SQUARE * sizeof words[k][0]);
+            __builtin_prefetch((const void *)((uintptr_t)line + (uintptr_t)(AHEAD * across) * sizeof *line));
         }
+        return;
+    }
+    memset(words, 0, NIBBLES * sizeof *words);
+    for (int64_t k = 0; k < columns; k++) {
+        memcpy(words[k], from + k * across, (size_t)n * sizeof words[k][0]);
+    }
+}
+
+/* Rearranges eight columns, which become one word of each row: n words along rows from `first` on. */
+static void arrange_word(const struct arranging *arranging, int64_t word, int64_t first, int64_t n) {
+    const int64_t abreast = arranging->abreast;
+    const int64_t side = abreast == 0 ? 1 : abreast < NIBBLES ? abreast : NIBBLES; /* rows that lie side by side */
+    uint32_t words[NIBBLES][SQUARE];
+    for (int64_t at = 0; at < n; at += SQUARE) {
+        const int64_t some = graft_coded_left(n, at, SQUARE);
+        read_square(arranging, word * NIBBLES, first + at, some, words);
         turn_squares(words);
-        for (int64_t r = 0; r < n * NIBBLES; r++) {
-            lines[r][w] = words[place_of(r % NIBBLES)][r / NIBBLES];
-        }
-    }
-    for (int64_t r = 0; arranging->abreast == 0 && r < n * NIBBLES; r++) {
-        memcpy(word_at(arranging, first * NIBBLES + r, column / NIBBLES), lines[r], (size_t)line * sizeof lines[r][0]);
-    }
-    const int64_t abreast = arranging->abreast, side = abreast < NIBBLES ? abreast : NIBBLES;
-    for (int64_t r = 0; abreast > 0 && r < n * NIBBLES; r += side) {
-        uint32_t *to = word_at(arranging, first * NIBBLES + r, column / NIBBLES);
-        for (int64_t w = 0; w < line; w++) {
-            for (int64_t k = 0; k < side; k++) {
-                to[w * abreast + k] = lines[r + k][w];
+        for (int64_t i = 0; i < some; i++) {
+            for (int64_t k = 0; k < NIBBLES; k += side) {
+                uint32_t *to = word_at(arranging, (first + at + i) * NIBBLES + k, word);
+                for (int64_t r = 0; r < side; r++) {
+                    to[r] = words[place_of(k + r)][i];
+                }
             }
         }
     }
 }
 
-/* A parallel body. Items are 16 words along rows, that is 128 rows. */
+/* A parallel body. Items are BAND words along rows, of which all columns are read downwards: a few cache lines of each
+ * at a time. */
 static void arrange_rows(void *data, int64_t begin, int64_t end) {
     const struct arranging *arranging = data;
     const int64_t across = arranging->codec->rows / NIBBLES;
-    for (int64_t first = begin * SQUARE; first < end * SQUARE && first < across; first += SQUARE) {
-        const int64_t n = across - first < SQUARE ? across - first : SQUARE;
+    for (int64_t first = begin * BAND; first < end * BAND && first < across; first += BAND) {
+        const int64_t n = graft_coded_left(across, first, BAND);
         arrange_groups(arranging, first * NIBBLES, (first + n) * NIBBLES);
-        for (int64_t column = 0; column < arranging->codec->columns; column += (int64_t)SQUARE * NIBBLES) {
-            arrange_lines(arranging, column, first, n);
+        for (int64_t word = 0; word < arranging->to_words; word++) {
+            arrange_word(arranging, word, first, n);
         }
     }
 }
@@ -404,7 +419,7 @@ int graft_coded_arrange(struct graft_coded_weight *weight, const char *path, str
     if (codec->layout == GRAFT_CODED_COLUMN_WORDS) {
         graft_threads_get()->parallel_for((codec->rows + STRIP - 1) / STRIP, 1, arrange_columns, &arranging);
     } else {
-        graft_threads_get()->parallel_for((codec->rows / NIBBLES + SQUARE - 1) / SQUARE, 1, arrange_rows, &arranging);
+        graft_threads_get()->parallel_for((codec->rows / NIBBLES + BAND - 1) / BAND, 1, arrange_rows, &arranging);
     }
     set_weight(&weight->codes, &weight->blocks[0], GRAFT_DTYPE_I32, weight->code_memory, arranging.stored,
                arranging.to_words);

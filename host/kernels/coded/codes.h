@@ -314,50 +314,57 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_scales_at(const struct graft_coded *
     return graft_row_first(graft_row_some_scales(self, dtype, scales), n);
 }
 
+/* [any] Writes a vector of scales, times those of `by` if there are any. */
+GRAFT_ROW_INLINE void graft_row_scales_put(graft_row_floats scales, const float *by, float *out) {
+    if (by != NULL) {
+        scales *= (graft_row_floats)graft_vector_words_from(by);
+    }
+    memcpy(out, &scales, sizeof scales);
+}
+
 /* [any] Whole vectors of scales of one type, which is a constant, for n groups. */
 GRAFT_ROW_INLINE void graft_row_scales_of(const struct graft_coded *self, const graft_dtype dtype, const char *scales,
-                                          int64_t n, float *out) {
+                                          const float *by, int64_t n, float *out) {
     const int64_t step = GRAFT_ROW_LANES * graft_row_scale_size(dtype);
     for (int64_t g = 0; g < n; g += GRAFT_ROW_LANES, scales += step) {
-        const graft_row_floats some = graft_row_some_scales(self, dtype, scales);
         __builtin_prefetch((const void *)((uintptr_t)scales + GRAFT_ROW_SCALES_AHEAD), 0, 3);
-        memcpy(out + g, &some, sizeof some);
+        graft_row_scales_put(graft_row_some_scales(self, dtype, scales), by != NULL ? by + g : NULL, out + g);
     }
 }
 
-/* [any] out [n] = the scales of a row's groups from `group` on, and zeros up to a whole vector. */
+/* [any] out [n] = the scales of a row's groups from `group` on, times `by` unless that is NULL, and zeros up to a whole
+ * vector. Reads whole vectors of `by`. */
 GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const struct graft_row *row, int64_t group,
-                                       int64_t n, float *out) {
+                                       int64_t n, const float *by, float *out) {
     const int64_t first = row->scale + group, last = (n - 1) / GRAFT_ROW_LANES * GRAFT_ROW_LANES;
     const graft_dtype dtype = row->scales->dtype;
     const char *scales = (const char *)row->scales->data + first * graft_row_scale_size(dtype);
-    graft_row_floats some;
     if (first + last + GRAFT_ROW_LANES > row->scales->rows * self->groups) {
         for (int64_t g = 0; g < n; g += GRAFT_ROW_LANES) {
-            some = graft_row_scales_at(self, row, group + g, n - g);
-            memcpy(out + g, &some, sizeof some);
+            graft_row_scales_put(graft_row_scales_at(self, row, group + g, n - g), by != NULL ? by + g : NULL, out + g);
         }
         return;
     }
     switch (dtype) {
     case GRAFT_DTYPE_F16:
-        graft_row_scales_of(self, GRAFT_DTYPE_F16, scales, n, out);
+        graft_row_scales_of(self, GRAFT_DTYPE_F16, scales, by, n, out);
         break;
     case GRAFT_DTYPE_BF16:
-        graft_row_scales_of(self, GRAFT_DTYPE_BF16, scales, n, out);
+        graft_row_scales_of(self, GRAFT_DTYPE_BF16, scales, by, n, out);
         break;
     case GRAFT_DTYPE_U8:
-        graft_row_scales_of(self, GRAFT_DTYPE_U8, scales, n, out);
+        graft_row_scales_of(self, GRAFT_DTYPE_U8, scales, by, n, out);
         break;
     case GRAFT_DTYPE_F8_E4M3:
-        graft_row_scales_of(self, GRAFT_DTYPE_F8_E4M3, scales, n, out);
+        graft_row_scales_of(self, GRAFT_DTYPE_F8_E4M3, scales, by, n, out);
         break;
     default:
-        graft_row_scales_of(self, GRAFT_DTYPE_F32, scales, n, out);
+        graft_row_scales_of(self, GRAFT_DTYPE_F32, scales, by, n, out);
     }
-    memcpy(&some, out + last, sizeof some);
-    some = graft_row_first(some, n - last);
-    memcpy(out + last, &some, sizeof some);
+    if (n - last < GRAFT_ROW_LANES) {
+        graft_row_scales_put(graft_row_first((graft_row_floats)graft_vector_words_from(out + last), n - last), NULL,
+                             out + last);
+    }
 }
 
 /* [any] out [n] = a row's zero points from group `group` on, followed by zeros up to a whole vector, if they are stored

@@ -33,7 +33,7 @@ static __attribute__((noinline, unused)) void graft_row_factors_at(const struct 
                                                                    int64_t group, int64_t n,
                                                                    struct graft_row_factors *factors) {
     for (int r = 0; r < n_rows; r++) {
-        graft_row_scales(self, &rows[r], group, n, factors->scales[r]);
+        graft_row_scales(self, &rows[r], group, n, NULL, factors->scales[r]);
         if (graft_coded_has_zeros(self)) {
             graft_row_zeros(self, &rows[r], group, n, factors->zeros[r]);
         }
