@@ -113,10 +113,11 @@ void graft_trial_remember(const struct graft_trial_memory *memory, const char *f
     graft_text_printf(&line, trial->verdict == GRAFT_TRIAL_SAFE ? "safe\n" : "refused %s\n", trial->cause);
     int fd = open(memory->path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (fd >= 0 && !line.failed && is_ours(fd)) {
-        if (fstat(fd, &status) == 0 && status.st_size > MAX_BYTES - (off_t)line.length) {
-            (void)ftruncate(fd, 0);
+        int has_room =
+            fstat(fd, &status) == 0 && (status.st_size <= MAX_BYTES - (off_t)line.length || ftruncate(fd, 0) == 0);
+        if (has_room) {
+            (void)!write(fd, line.bytes, line.length);
         }
-        (void)!write(fd, line.bytes, line.length);
     }
     if (fd >= 0) {
         (void)close(fd);
