@@ -16,8 +16,7 @@ static const char *const commands[] = {
     "save       --model DIR [--plugins-dir DIR]... --output DIR         write the model back, bit for bit\n",
     "list       --plugins-dir DIR | --classes | --families | --installed [--json]    list plugins, classes, types\n",
     "inspect    FILE.so|CLASS [--model DIR] [--plugins-dir DIR] [--json]     show what it declares; --c: as C\n",
-    "verify     --model DIR [--plugins-dir DIR]... [--prompt TEXT] [--json]     compare replaced modules with "
-    "originals\n",
+    "verify     --model DIR [--plugins-dir DIR]... [--prompt TEXT] [--json]    compare replaced modules to originals\n",
     "bench      --model DIR [--plugins-dir DIR]... [--json]             measure loading, prompts and generation\n",
     "perplexity --model DIR [--plugins-dir DIR]... --text FILE [--json] measure how well it predicts a text\n",
     "family     choices [--json] | show TYPE | new [--like TYPE] DIR [--output FILE]    for authors of family files\n",
