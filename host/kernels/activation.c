@@ -11,7 +11,7 @@ struct numbers {
 };
 
 int graft_activation_check(int32_t activation, struct graft_error *error) {
-    return activation >= GRAFT_ACTIVATION_SILU && activation <= GRAFT_ACTIVATION_RELU2
+    return activation >= 0 && activation < GRAFT_ACTIVATIONS
                ? GRAFT_OK
                : graft_error_set(error, GRAFT_ERROR_PLUGIN, "", "activation %d is not known to this host",
                                  (int)activation);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "graft/dtype.h"
+#include "graft/kernels.h"
 
 /* How stored elements are converted to f32. */
 enum {
@@ -23,6 +24,10 @@ enum {
 
 /* The columns_ loops handle queries in multiples of this number. */
 enum { GRAFT_LANES = 16 };
+
+/* How many of GRAFT_ACTIVATION_... (graft/kernels.h) have loops here. Not in that header: its constants never change.
+ */
+enum { GRAFT_ACTIVATIONS = GRAFT_ACTIVATION_RELU2 + 1 };
 
 /* Columns of x for dot_split are padded to a multiple of this number. */
 enum { GRAFT_SPLIT_COLUMNS = 32 };
@@ -94,7 +99,7 @@ struct graft_loops {
     void (*add_stored)(int32_t reading, const void *source, int64_t count, float *y);
     /* (a, b) <- (a cos - b sin, b cos + a sin); cos and sin [2 * half], a's come first. */
     void (*rotate)(float *a, float *b, const float *cos, const float *sin, int64_t half);
-    /* y[i] = act(x[i]); y may be x. */
+    /* y[i] = act(x[i]) for an activation below GRAFT_ACTIVATIONS; y may be x. */
     void (*activate)(int32_t activation, const float *x, int64_t count, float *y);
     /* gate[i] = act(gate[i]) * up[i] */
     void (*activate_gate)(int32_t activation, float *gate, const float *up, int64_t count);

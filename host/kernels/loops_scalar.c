@@ -202,8 +202,10 @@ static float act(int32_t activation, float x) {
         return x < 0.0f ? 0.0f : x * x;
     case GRAFT_ACTIVATION_TANH:
         return tanhf(x);
-    default:
+    case GRAFT_ACTIVATION_SIGMOID:
         return 1.0f / (1.0f + expf(-x));
+    default:
+        return NAN; /* never: graft_activation_check refuses others */
     }
 }
 

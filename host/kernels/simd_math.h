@@ -3,6 +3,8 @@
 #ifndef GRAFT_KERNELS_SIMD_MATH_H
 #define GRAFT_KERNELS_SIMD_MATH_H
 
+#include <math.h>
+
 #include "graft/kernels.h"
 
 /* exp(x) within 2 units in the last place (tested over all of the range): x = n ln 2 + r with |r| <= ln 2 / 2, and the
@@ -81,8 +83,10 @@ INLINE vf vf_activate(const int32_t activation, vf x) {
     case GRAFT_ACTIVATION_RELU2:
         x = vf_max(vf_zero(), x);
         return vf_mul(x, x);
-    default:
+    case GRAFT_ACTIVATION_SIGMOID:
         return vf_times_sigmoid(vf_set(1.0f), x);
+    default:
+        return vf_set(NAN); /* never: graft_activation_check refuses others */
     }
 }
 
@@ -119,9 +123,13 @@ static void activate_any(int32_t activation, const float *x, const float *up, in
     case GRAFT_ACTIVATION_RELU2:
         activate_with(GRAFT_ACTIVATION_RELU2, x, up, count, y);
         break;
-    default:
+    case GRAFT_ACTIVATION_SIGMOID:
         activate_with(GRAFT_ACTIVATION_SIGMOID, x, up, count, y);
         break;
+    default: /* tanh, and any that has no vectors */
+        for (int64_t i = 0; i < count; i++) {
+            y[i] = NAN;
+        }
     }
 }
 

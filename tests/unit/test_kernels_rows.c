@@ -8,6 +8,7 @@
 
 #include "each_isa.h"
 #include "kernels/kernels.h"
+#include "kernels/loops.h"
 #include "kernels/parallel.h"
 #include "numbers.h"
 
@@ -231,6 +232,11 @@ static void test_activation(void **state) {
     for (int i = 0; i < COUNT; i++) {
         float expected = x[i] / (1.0f + expf(-x[i])) * y[i];
         assert_true(numbers_close(gate[i / COLUMNS * (COLUMNS + 1) + i % COLUMNS], expected, 0.0f, 1e-6f));
+    }
+    for (int32_t unknown = -1; unknown <= GRAFT_ACTIVATIONS; unknown += GRAFT_ACTIVATIONS + 1) {
+        struct graft_error error = graft_error_none();
+        assert_int_equal(call.kernels->activation(&call, unknown, x, COUNT, y, &error), GRAFT_ERROR_PLUGIN);
+        assert_non_null(strstr(error.message, "is not known to this host"));
     }
     assert_int_equal(call.kernels->activation(&call, GRAFT_ACTIVATION_RELU, x, COUNT, y, NULL), GRAFT_OK);
     for (int i = 0; i < COUNT; i++) {
