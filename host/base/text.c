@@ -139,3 +139,8 @@ uint64_t graft_text_hash(uint64_t hash, const char *text) {
         }
     }
 }
+
+int graft_ends_with(const char *text, const char *ending) {
+    const size_t length = strlen(text), n = strlen(ending);
+    return length > n && strcmp(text + length - n, ending) == 0;
+}

@@ -22,6 +22,9 @@ void graft_utf8_add(struct graft_text *text, uint32_t code);
  * 0. */
 uint64_t graft_text_hash(uint64_t hash, const char *text);
 
+/* Whether a text is longer than `ending` and ends with it. */
+int graft_ends_with(const char *text, const char *ending);
+
 /* The length of the longest valid UTF-8 prefix. */
 size_t graft_utf8_valid_prefix(const char *bytes, size_t length);
 

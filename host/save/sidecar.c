@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/json_edit.h"
+#include "base/text.h"
 #include "save/journal.h"
 #include "save/write.h"
 
@@ -30,26 +31,22 @@ struct folder {
     const graft_json *modules;                  /* modules.json of sentence-transformers; or NULL */
 };
 
-static int ends_with(const char *name, const char *suffix) {
-    size_t length = strlen(name), end = strlen(suffix);
-    return length >= end && strcmp(name + length - end, suffix) == 0;
-}
-
 static int starts_with(const char *name, const char *prefix) {
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
 /* Weight files and their indices, which are written anew instead of copied. */
 static int is_weights(const char *name) {
-    return ends_with(name, ".index.json") || strcmp(name, SAVE_JOURNAL_FILE) == 0 ||
-           strcmp(name, "model.safetensors") == 0 || (starts_with(name, "model-") && ends_with(name, ".safetensors"));
+    return graft_ends_with(name, ".index.json") || strcmp(name, SAVE_JOURNAL_FILE) == 0 ||
+           strcmp(name, "model.safetensors") == 0 ||
+           (starts_with(name, "model-") && graft_ends_with(name, ".safetensors"));
 }
 
 /* Configurations, tokenizers, chat templates, code, and documents for people. */
 static int is_wanted(const char *name) {
     static const char *const suffixes[] = {".json", ".txt", ".model", ".jinja", ".tiktoken", ".py", ".md"};
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        if (ends_with(name, suffixes[i])) {
+        if (graft_ends_with(name, suffixes[i])) {
             return 1;
         }
     }

@@ -12,11 +12,6 @@
 
 enum { MAX_VOCABULARY_BYTES = 64 << 20 };
 
-static int ends_with(const char *name, const char *end) {
-    size_t length = strlen(name), n = strlen(end);
-    return length >= n && strcmp(name + length - n, end) == 0;
-}
-
 static int exists(const char *directory, const char *name) {
     char *path = graft_path_join(directory, name);
     int there = path != NULL && graft_file_exists(path);
@@ -73,9 +68,9 @@ static int find_vocabulary(struct graft_token_conversion *conversion, const char
     if (own == NULL || !exists(directory, name)) {
         return refuse(token_class, directory, own, error);
     }
-    conversion->kind = ends_with(name, ".model")  ? GRAFT_VOCABULARY_PIECES
-                       : ends_with(name, ".json") ? GRAFT_VOCABULARY_JSON
-                                                  : GRAFT_VOCABULARY_LINES;
+    conversion->kind = graft_ends_with(name, ".model")  ? GRAFT_VOCABULARY_PIECES
+                       : graft_ends_with(name, ".json") ? GRAFT_VOCABULARY_JSON
+                                                        : GRAFT_VOCABULARY_LINES;
     conversion->path = graft_path_join(directory, name);
     return conversion->path != NULL ? GRAFT_OK : graft_fail_memory(error, directory);
 }

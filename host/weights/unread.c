@@ -5,19 +5,15 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "weights/checkpoint.h"
-
-static int ends_with(const char *name, const char *ending) {
-    size_t length = strlen(name), n = strlen(ending);
-    return length > n && strcmp(name + length - n, ending) == 0;
-}
 
 /* The first GGUF file by name; NULL if there is none or memory ran out. */
 static char *find_gguf(const char *directory) {
     DIR *stream = opendir(directory);
     char *found = NULL;
     for (const struct dirent *entry; stream != NULL && (entry = readdir(stream)) != NULL;) {
-        if (ends_with(entry->d_name, ".gguf") && (found == NULL || strcmp(entry->d_name, found) < 0)) {
+        if (graft_ends_with(entry->d_name, ".gguf") && (found == NULL || strcmp(entry->d_name, found) < 0)) {
             graft_free(found);
             found = graft_strdup(entry->d_name);
         }

@@ -31,6 +31,14 @@ static void test_builds(void **state) {
     assert_null(text.bytes);
 }
 
+static void test_endings(void **state) {
+    (void)state;
+    assert_true(graft_ends_with("x.so", ".so"));
+    assert_false(graft_ends_with(".so", ".so"));
+    assert_false(graft_ends_with("so", ".so"));
+    assert_false(graft_ends_with("x.so.1", ".so"));
+}
+
 static void test_failure_sticks(void **state) {
     (void)state;
     struct graft_text text = {0};
@@ -187,9 +195,10 @@ static void test_directions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_directions), cmocka_unit_test(test_builds),       cmocka_unit_test(test_failure_sticks),
-        cmocka_unit_test(test_valid_utf8), cmocka_unit_test(test_invalid_utf8), cmocka_unit_test(test_defang),
-        cmocka_unit_test(test_fail),       cmocka_unit_test(test_whose_fault),  cmocka_unit_test(test_fail_cuts),
+        cmocka_unit_test(test_directions), cmocka_unit_test(test_builds),     cmocka_unit_test(test_failure_sticks),
+        cmocka_unit_test(test_endings),    cmocka_unit_test(test_valid_utf8), cmocka_unit_test(test_invalid_utf8),
+        cmocka_unit_test(test_defang),     cmocka_unit_test(test_fail),       cmocka_unit_test(test_whose_fault),
+        cmocka_unit_test(test_fail_cuts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

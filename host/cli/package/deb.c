@@ -17,14 +17,13 @@
 #include "base/text.h"
 #include "cli/package/manifest.h"
 
-/* Debian's name for this machine. */
-static const char *architecture(void) {
+/* Debian's name for a machine; NULL if it is not known. */
+static const char *architecture(const char *machine) {
     static const char *const names[][2] = {{"x86_64-linux", "amd64"},
                                            {"aarch64-linux", "arm64"},
                                            {"riscv64-linux", "riscv64"},
-                                           {"ppc64le-linux", "ppc64el"}};
-    char machine[64];
-    manifest_machine(machine);
+                                           {"ppc64le-linux", "ppc64el"},
+                                           {MANIFEST_ANY_MACHINE, "all"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(machine, names[i][0]) == 0) {
             return names[i][1];
@@ -33,25 +32,19 @@ static const char *architecture(void) {
     return NULL;
 }
 
-/* A family file runs on each machine and needs no library. */
-static int is_code(const struct package_file *plugin) {
-    const size_t length = strlen(plugin->name);
-    return length > 3 && strcmp(plugin->name + length - 3, ".so") == 0;
-}
-
-/* Finds the Debian packages that the object depends on, from the libraries that it is linked to. */
-static const char *dependencies(const struct package_file *object) {
+/* Finds the Debian packages that the plugin depends on, from the libraries that it is linked to: the line of the
+ * control file, or "". */
+static const char *dependencies(const char *machine, const struct package_file *object) {
+    if (!manifest_is_code(machine)) {
+        return "";
+    }
     static const char library[] = "libstdc++.so.6";
     for (size_t i = 0; i + sizeof library <= object->length; i++) {
         if (memcmp(object->bytes + i, library, sizeof library) == 0) {
-            return "libc6, libstdc++6, libgcc-s1";
+            return "Depends: libc6, libstdc++6, libgcc-s1\n";
         }
     }
-    return "libc6";
-}
-
-static const char *architecture_of(const struct package_file *plugin) {
-    return is_code(plugin) ? architecture() : "all";
+    return "Depends: libc6\n";
 }
 
 /* Makes a folder below `root`. */
@@ -75,14 +68,13 @@ static int write_file(const char *root, const char *below, const char *name, con
 }
 
 static int write_control(const char *root, const char *package, const struct graft_plugin *descriptor,
-                         const struct package_file *object, struct graft_error *error) {
+                         const char *machine, const struct package_file *object, struct graft_error *error) {
     struct graft_text text = {0};
     graft_text_printf(&text,
-                      "Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: %s <%s>\n%s%s%sSection: science\n"
+                      "Package: %s\nVersion: %s\nArchitecture: %s\nMaintainer: %s <%s>\n%sSection: science\n"
                       "Priority: optional\nDescription: plugin for Graft: %s\n",
-                      package, descriptor->version, architecture_of(object), getenv("DEBFULLNAME"), getenv("DEBEMAIL"),
-                      is_code(object) ? "Depends: " : "", is_code(object) ? dependencies(object) : "",
-                      is_code(object) ? "\n" : "", descriptor->description);
+                      package, descriptor->version, architecture(machine), getenv("DEBFULLNAME"), getenv("DEBEMAIL"),
+                      dependencies(machine, object), descriptor->description);
     int status = make_folders(root, "DEBIAN", error);
     if (status == GRAFT_OK) {
         status = text.failed ? graft_fail_memory(error, package)
@@ -94,7 +86,7 @@ static int write_control(const char *root, const char *package, const struct gra
 
 /* The object and the manifest go to the folder of plugins, documents to /usr/share/doc. The first file is the
  * object. */
-static int write_tree(const char *root, const char *package, const struct graft_plugin *descriptor,
+static int write_tree(const char *root, const char *package, const struct graft_plugin *descriptor, const char *machine,
                       const struct package_file *files, size_t n, struct graft_error *error) {
     char *plugins = graft_format("%s/%s", &GRAFT_PLUGINS_DIR[1], descriptor->id);
     char *documents = graft_format("usr/share/doc/%s", package);
@@ -111,7 +103,7 @@ static int write_tree(const char *root, const char *package, const struct graft_
         status = write_file(root, is_document ? documents : plugins, name, files[i].bytes, files[i].length, error);
     }
     if (status == GRAFT_OK) {
-        status = write_control(root, package, descriptor, &files[0], error);
+        status = write_control(root, package, descriptor, machine, &files[0], error);
     }
     graft_free(documents);
     graft_free(plugins);
@@ -137,18 +129,18 @@ static int run_dpkg(char *root, char *output, struct graft_error *error) {
 }
 
 static int build(const struct graft_options *options, const char *package, const struct graft_plugin *descriptor,
-                 const struct package_file *files, size_t n, struct graft_error *error) {
+                 const char *machine, const struct package_file *files, size_t n, struct graft_error *error) {
     char *root = NULL;
     char *output = options->output != NULL
                        ? graft_strdup(options->output)
-                       : graft_format("%s_%s_%s.deb", package, descriptor->version, architecture_of(&files[0]));
+                       : graft_format("%s_%s_%s.deb", package, descriptor->version, architecture(machine));
     int status =
         output != NULL ? graft_folder_make_temporary("/tmp", "deb", &root, error) : graft_fail_memory(error, package);
     if (status == GRAFT_OK && chmod(root, 0755) != 0) {
         status = graft_fail_errno(error, GRAFT_ERROR_IO, root, "chmod", errno);
     }
     if (status == GRAFT_OK) {
-        status = write_tree(root, package, descriptor, files, n, error);
+        status = write_tree(root, package, descriptor, machine, files, n, error);
     }
     if (status == GRAFT_OK) {
         status = run_dpkg(root, output, error);
@@ -161,13 +153,13 @@ static int build(const struct graft_options *options, const char *package, const
     return status;
 }
 
-int deb_write(const struct graft_options *options, const struct graft_plugin *descriptor,
+int deb_write(const struct graft_options *options, const struct graft_plugin *descriptor, const char *machine,
               const struct package_file *files, size_t n, struct graft_error *error) {
     if (getenv("DEBFULLNAME") == NULL || getenv("DEBEMAIL") == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "--deb",
                                "expected the maintainer's name and address in DEBFULLNAME and DEBEMAIL");
     }
-    if (architecture_of(&files[0]) == NULL) {
+    if (architecture(machine) == NULL) {
         return graft_error_set(error, GRAFT_ERROR_USAGE, "--deb", "Debian's name for this machine is not known here");
     }
     char *package = graft_format("graft-plugin-%s", descriptor->id);
@@ -177,7 +169,7 @@ int deb_write(const struct graft_options *options, const struct graft_plugin *de
     for (char *at = package; *at != '\0'; at++) {
         *at = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
     }
-    int status = build(options, package, descriptor, files, n, error);
+    int status = build(options, package, descriptor, machine, files, n, error);
     graft_free(package);
     return status;
 }

@@ -39,14 +39,10 @@ static void package_finish(struct package *package) {
 
 /* --- Checking the archive --- */
 
-static int is_code(const struct manifest *manifest) {
-    return strcmp(manifest->machine, MANIFEST_ANY_MACHINE) != 0;
-}
-
 /* Checks that the manifest lists the plugin's file for its machine, and not a second plugin. */
 static int check_plugin_file(const char *source, const struct manifest *manifest, struct graft_error *error) {
     char *name = manifest_plugin_name(manifest->id, manifest->machine);
-    char *other = manifest_plugin_name(manifest->id, is_code(manifest) ? MANIFEST_ANY_MACHINE : "");
+    char *other = manifest_plugin_name(manifest->id, manifest_is_code(manifest->machine) ? MANIFEST_ANY_MACHINE : "");
     int status = name == NULL || other == NULL ? graft_fail_memory(error, source) : GRAFT_OK;
     if (status == GRAFT_OK && manifest_sha256(manifest, name) == NULL) {
         status = graft_error_set(error, GRAFT_ERROR_MODEL, source, "no package: it has no %s", name);
@@ -196,7 +192,7 @@ static int check_plugin(const struct graft_options *options, const struct packag
     if (object == NULL) {
         return graft_fail_memory(error, folder);
     }
-    if (is_code(&package->manifest)) {
+    if (manifest_is_code(package->manifest.machine)) {
         graft_plugins_try(files, 1, on_trial, &told);
     }
     int status = error->code;
@@ -217,11 +213,10 @@ static int check_plugin(const struct graft_options *options, const struct packag
 /* The version of the package in a folder; NULL if it has none. An existing folder that is no package is an error. */
 static int find_earlier(const char *place, char **version, struct graft_error *error) {
     struct manifest manifest = {0};
-    char *pin = graft_path_join(place, MANIFEST_NAME);
-    int status = pin != NULL ? GRAFT_OK : graft_fail_memory(error, place);
+    int status = GRAFT_OK;
     *version = NULL;
-    if (status == GRAFT_OK && graft_file_exists(place)) {
-        status = graft_file_exists(pin) ? manifest_read_folder(place, &manifest, error)
+    if (graft_file_exists(place)) {
+        status = manifest_exists(place) ? manifest_read_folder(place, &manifest, error)
                                         : graft_error_set(error, GRAFT_ERROR_USAGE, place,
                                                           "is there already, and was not put there by `install`");
         if (status == GRAFT_OK) {
@@ -230,7 +225,6 @@ static int find_earlier(const char *place, char **version, struct graft_error *e
         }
     }
     manifest_finish(&manifest);
-    graft_free(pin);
     return status;
 }
 

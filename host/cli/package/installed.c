@@ -23,9 +23,9 @@ static int is_visible(const struct dirent *entry) {
 
 /* Whether FOLDER/NAME is a package. */
 static int is_package(const char *folder, const char *name) {
-    char *pin = graft_format("%s/%s/" MANIFEST_NAME, folder, name);
-    int is = pin != NULL && graft_file_exists(pin);
-    graft_free(pin);
+    char *package = graft_path_join(folder, name);
+    int is = package != NULL && manifest_exists(package);
+    graft_free(package);
     return is;
 }
 

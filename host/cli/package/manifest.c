@@ -137,6 +137,13 @@ void manifest_finish(struct manifest *manifest) {
     *manifest = (struct manifest){0};
 }
 
+int manifest_exists(const char *folder) {
+    char *path = graft_path_join(folder, MANIFEST_NAME);
+    int exists = path != NULL && graft_file_exists(path);
+    graft_free(path);
+    return exists;
+}
+
 int manifest_read_folder(const char *folder, struct manifest *manifest, struct graft_error *error) {
     char *path = graft_path_join(folder, MANIFEST_NAME);
     graft_json *document = NULL;
@@ -160,14 +167,18 @@ const char *manifest_sha256(const struct manifest *manifest, const char *name) {
     return NULL;
 }
 
+int manifest_is_code(const char *machine) {
+    return strcmp(machine, MANIFEST_ANY_MACHINE) != 0;
+}
+
 char *manifest_plugin_name(const char *id, const char *machine) {
-    return graft_format("%s%s", id, strcmp(machine, MANIFEST_ANY_MACHINE) == 0 ? ".family.json" : ".so");
+    return graft_format("%s%s", id, manifest_is_code(machine) ? ".so" : ".family.json");
 }
 
 int manifest_check_host(const struct manifest *manifest, const char *source, struct graft_error *error) {
     char machine[64];
     manifest_machine(machine);
-    if (strcmp(manifest->machine, machine) != 0 && strcmp(manifest->machine, MANIFEST_ANY_MACHINE) != 0) {
+    if (manifest_is_code(manifest->machine) && strcmp(manifest->machine, machine) != 0) {
         return graft_error_set(error, GRAFT_ERROR_PLUGIN, source, "%s is built for %.60s, but this machine is %s",
                                manifest->id, manifest->machine, machine);
     }

@@ -12,7 +12,7 @@
 
 enum { MANIFEST_MAX_BYTES = 1 << 20 };
 
-/* The machine of a package that holds a family file, which is no code. */
+/* The machine of a package that holds a family file. */
 #define MANIFEST_ANY_MACHINE "any"
 
 /* Texts belong to the document. */
@@ -47,6 +47,13 @@ int manifest_read_folder(const char *folder, struct manifest *manifest, struct g
 
 /* The SHA-256 of a file; NULL if the manifest does not list it. */
 const char *manifest_sha256(const struct manifest *manifest, const char *name);
+
+/* Whether a package for that machine holds code; otherwise it holds a family file, which runs on each machine and needs
+ * no library. */
+int manifest_is_code(const char *machine);
+
+/* Whether FOLDER/manifest.json exists: FOLDER is an installed package. */
+int manifest_exists(const char *folder);
 
 /* The plugin's file in a package for that machine: "ID.so" or "ID.family.json". The caller frees it; NULL if memory ran
  * out. */

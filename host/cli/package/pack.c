@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/commands/commands.h"
 #include "cli/output.h"
 #include "cli/package/deb.h"
@@ -18,17 +19,8 @@
 #include "cli/package/ustar.h"
 #include "cli/setup.h"
 
-static int has_ending(const char *name, const char *ending) {
-    size_t length = strlen(name), n = strlen(ending);
-    return length > n && strcmp(name + length - n, ending) == 0;
-}
-
-static int is_family(const char *name) {
-    return has_ending(name, ".family.json");
-}
-
 int package_is_plugin(const char *name) {
-    return has_ending(name, ".so") || is_family(name);
+    return graft_ends_with(name, ".so") || graft_ends_with(name, ".family.json");
 }
 
 static int is_plugin(const struct dirent *entry) {
@@ -167,7 +159,7 @@ static int pack_plugin(const struct graft_options *options, const char *path, co
                        struct graft_error *error) {
     struct content content = {.n = 0};
     char machine[64] = MANIFEST_ANY_MACHINE;
-    if (!is_family(path)) {
+    if (graft_ends_with(path, ".so")) {
         manifest_machine(machine);
     }
     char *object = manifest_plugin_name(descriptor->id, machine);
@@ -189,7 +181,7 @@ static int pack_plugin(const struct graft_options *options, const char *path, co
         status = make_manifest(descriptor, machine, &content, error);
     }
     if (status == GRAFT_OK) {
-        status = options->deb ? deb_write(options, descriptor, content.files, content.n, error)
+        status = options->deb ? deb_write(options, descriptor, machine, content.files, content.n, error)
                               : write_archive(options, descriptor, machine, &content, error);
     }
     for (size_t i = 0; i < content.n; i++) {

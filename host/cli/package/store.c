@@ -108,15 +108,13 @@ static int has_id(const char *list, const char *id) {
     return 0;
 }
 
-/* Checks FOLDER/ID/NAME against FOLDER/ID/manifest.json; without a manifest, any file is accepted. */
-static int check_pin(const char *folder, const char *id, const char *name, struct graft_error *error) {
+/* Checks the plugin of a package, which is called `name` if it is there, against the manifest. */
+static int check_pin(const char *package, const char *id, const char *name, struct graft_error *error) {
     char sha256[GRAFT_SHA256_DIGITS + 1];
     struct manifest manifest = {0};
-    char *package = graft_path_join(folder, id);
-    char *pin = package != NULL ? graft_path_join(package, MANIFEST_NAME) : NULL;
-    char *object = package != NULL ? graft_path_join(package, name) : NULL;
-    int status = pin != NULL && object != NULL ? GRAFT_OK : graft_fail_memory(error, folder);
-    if (status == GRAFT_OK && graft_file_exists(pin) && graft_file_exists(object)) {
+    char *object = graft_path_join(package, name);
+    int status = object != NULL ? GRAFT_OK : graft_fail_memory(error, package);
+    if (status == GRAFT_OK && graft_file_exists(object)) {
         status = manifest_read_folder(package, &manifest, error);
         const char *pinned = status == GRAFT_OK ? manifest_sha256(&manifest, name) : NULL;
         if (status == GRAFT_OK) {
@@ -132,20 +130,21 @@ static int check_pin(const char *folder, const char *id, const char *name, struc
     }
     manifest_finish(&manifest);
     graft_free(object);
-    graft_free(pin);
-    graft_free(package);
     return status;
 }
 
-/* Checks the plugin of a package, be it code or a family file. */
+/* Checks the plugin in FOLDER/ID, be it code or a family file; without a manifest any plugin is accepted. */
 static int check_pins(const char *folder, const char *id, struct graft_error *error) {
     static const char *const machines[] = {"", MANIFEST_ANY_MACHINE};
-    int status = GRAFT_OK;
-    for (size_t i = 0; i < sizeof machines / sizeof machines[0] && status == GRAFT_OK; i++) {
+    char *package = graft_path_join(folder, id);
+    int status = package != NULL ? GRAFT_OK : graft_fail_memory(error, folder);
+    const size_t n = status == GRAFT_OK && manifest_exists(package) ? sizeof machines / sizeof machines[0] : 0;
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         char *name = manifest_plugin_name(id, machines[i]);
-        status = name != NULL ? check_pin(folder, id, name, error) : graft_fail_memory(error, folder);
+        status = name != NULL ? check_pin(package, id, name, error) : graft_fail_memory(error, folder);
         graft_free(name);
     }
+    graft_free(package);
     return status;
 }
 
