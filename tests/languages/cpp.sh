@@ -25,7 +25,7 @@ for compiler in g++ clang++; do
         echo "ok $number # SKIP $compiler is not installed"
         continue
     fi
-    for header in graft interfaces conversions descriptor failure; do
+    for header in graft interfaces conversions descriptor failure processor; do
         check "$header.hpp alone with $compiler" '' \
             "$(compile "$compiler" -std=c++17 -fsyntax-only -x c++ -include "graft/$header.hpp" -include "graft/$header.hpp" /dev/null)"
     done

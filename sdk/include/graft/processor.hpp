@@ -19,7 +19,6 @@
 
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
 #include "failure.hpp"
 #include "logits_processor.h"
