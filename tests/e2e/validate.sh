@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Usage: validate.sh HOST SOURCE PLUGINS GOLDENS SHIPPED...: `host validate` finds nothing in the plugins that ship, and
-# in each plugin with a fault the one that it has. SOURCE is tests/plugins, PLUGINS where they were built, GOLDENS where
-# golden models were. Reports in TAP.
+# Usage: validate.sh HOST SOURCE PLUGINS GOLDENS EVERY SHIPPED...: `host validate` finds nothing in the plugins that ship,
+# and in each plugin with a fault the one that it has. SOURCE is tests/plugins, PLUGINS where they were built, GOLDENS
+# where golden models were; each EVERY-th of the plugins with a fault is tried. Reports in TAP.
 set -u
 . "$(dirname "$0")/../tap.sh"
 host=$(realpath "$1")
 source=$2
 plugins=$3
 goldens=$4
-shift 4
+every=$5
+shift 5
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -19,6 +20,12 @@ check 'each has a name of its own' "" "$(awk '{ print $1 }' "$scratch/list" | so
 
 first_found() { # the check that fails first: what is wrong with a plugin that no host loads
     sed -n 's/^not ok [0-9]* - \([a-z_.]*\): .*/\1/p' "$scratch/out" | head -n 1 >>"$scratch/found"
+}
+
+count=0
+next() { # whether the next plugin is tried
+    count=$((count + 1))
+    [ $((count % every)) -eq 0 ]
 }
 
 validate_faulty() { # NAME: the check made for it, on tiny models or on the checkpoint that it names
@@ -33,6 +40,7 @@ validate_faulty() { # NAME: the check made for it, on tiny models or on the chec
 
 # Valid plugins that misbehave: the check that was made for it fails.
 for file in "$source"/*/check.txt; do
+    next || continue
     name=$(basename "$(dirname "$file")")
     status=0
     validate_faulty "$name" >"$scratch/out" 2>"$scratch/err" || status=$?
@@ -44,7 +52,7 @@ done
 # Those that no host loads: whatever is wrong, some check says so that needs no model.
 for file in "$source"/*/expected.txt; do
     name=$(basename "$(dirname "$file")")
-    if grep -q '^error' "$file"; then
+    if grep -q '^error' "$file" && next; then
         status=0
         timeout 300 "$host" validate "$plugins/$name/$name.so" --quiet --only file --only descriptor \
             --only life.starts >"$scratch/out" 2>"$scratch/err" || status=$?
@@ -62,7 +70,7 @@ for name in trial_abort trial_exit trial_crash trial_child trial_closes; do
     first_found
 done
 cut -s -d '|' -f 2 "$source/../mistakes/mistakes.cases" >>"$scratch/found"
-check 'each check has a plugin whose fault it is made for' '' \
+[ "$every" -gt 1 ] || check 'each check has a plugin whose fault it is made for' '' \
     "$(awk 'NR == FNR { found[$1] = 1; next } !($1 in found) { print $1 }' "$scratch/found" "$scratch/list")"
 
 # A disk that is full is no fault of the plugin's: there is no verdict, and nothing is left.
@@ -226,10 +234,8 @@ mkdir "$scratch/tmp"
 begin() { # begin ARGUMENTS...: in the background, until there are models; $pid
     TMPDIR=$scratch/tmp "$host" validate --quiet "$plugins/good/good.so" "$@" >"$scratch/out" 2>"$scratch/err" &
     pid=$!
-    tries=0
-    while [ -z "$(find "$scratch/tmp" -name config.json)" ] && [ "$tries" -lt 600 ]; do
-        sleep 0.1
-        tries=$((tries + 1))
+    while kill -0 "$pid" 2>/dev/null && [ -z "$(find "$scratch/tmp" -name config.json 2>/dev/null)" ]; do
+        sleep 0.05
     done
 }
 emptied() { # emptied: within a minute
@@ -241,14 +247,14 @@ emptied() { # emptied: within a minute
     ls "$scratch/tmp"
 }
 for signal in INT TERM HUP KILL; do
-    begin
+    begin --fuzz 300
     kill -s "$signal" "$pid"
     wait "$pid" 2>/dev/null
     check "ended by SIG$signal: nothing is left" '' "$(emptied)"
 done
 TMPDIR=$scratch/tmp "$host" validate "$plugins/good/good.so" 2>/dev/null | head -n 1 >/dev/null
 check 'a reader that goes: nothing is left' '' "$(emptied)"
-begin --only fuzz --fuzz 300
+begin --only fuzz --fuzz $((320 / every))
 most=0
 while kill -0 "$pid" 2>/dev/null; do
     now=$(find "$scratch/tmp" -name config.json 2>/dev/null | wc -l)
