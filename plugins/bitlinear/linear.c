@@ -215,10 +215,14 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     self->loops = tables[graft_isa_choose(sizeof tables / sizeof tables[0])];
     self->bias = build->weight(build->data, "bias");        /* or NULL */
     self->rms_norm = build->child(build->data, "rms_norm"); /* likewise */
-    int status = self->kind == BITLINEAR_ONLINE ? bind_plain(self, build, error) : bind_packed(self, build, error);
-    if (status != GRAFT_OK) {
+    if (self->kind == BITLINEAR_ONLINE) {
+        bind_plain(self, build, error);
+    } else {
+        bind_packed(self, build, error);
+    }
+    if (error->code != GRAFT_OK) {
         destroy(self);
-        return status;
+        return error->code;
     }
     *instance = self;
     return GRAFT_OK;

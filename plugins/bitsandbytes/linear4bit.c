@@ -98,8 +98,8 @@ static int find_parts(const struct graft_build *build, const struct kept *kept, 
 static int finish(const struct graft_build *build, const void *context, struct graft_codec *codec,
                   struct graft_error *error) {
     struct bnb_parts parts;
-    int status = find_parts(build, context, codec->codes, &parts, error);
-    return status == GRAFT_OK ? bnb_scales_bind(&parts, build, codec, error) : status;
+    find_parts(build, context, codec->codes, &parts, error);
+    return error->code == GRAFT_OK ? bnb_scales_bind(&parts, build, codec, error) : error->code;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,

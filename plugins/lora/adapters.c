@@ -40,17 +40,14 @@ static int read_pattern(const struct lora_fields *fields, const char *field, con
         const char *key = fields->config->key(fields->config->data, path, i);
         int32_t found = 0;
         (void)snprintf(pattern, sizeof pattern, "(.*\\.)?(%.*s)", MAX_PATTERN, key);
-        int status = lora_matches(pattern, module, fields->file, &found, error);
-        if (status != GRAFT_OK) {
-            return status;
-        }
+        lora_matches(pattern, module, fields->file, &found, error);
         if (found) {
             char element[LORA_FIELD / 2];
             (void)snprintf(element, sizeof element, "%s.#%lld", field, (long long)i);
             return lora_field_number(fields, element, value, error);
         }
     }
-    return GRAFT_OK;
+    return error->code;
 }
 
 /* The scale that the user gave for adapter `i`. */
@@ -132,13 +129,12 @@ static int read_made(const struct lora_fields *fields, const char *module, int64
     if (made->method == LORA_METHOD_LORA) {
         return GRAFT_OK;
     }
-    int status = made->method == LORA_METHOD_VERA ? lora_field_bool(fields, "save_projection", &has_projection, error)
-                                                  : GRAFT_OK;
-    if (status != GRAFT_OK || !has_projection) {
-        return status != GRAFT_OK
-                   ? status
-                   : lora_field_refuse(fields, "save_projection",
-                                       "expected true: only PyTorch can draw vera_A and vera_B again", error);
+    if (made->method == LORA_METHOD_VERA) {
+        lora_field_bool(fields, "save_projection", &has_projection, error);
+    }
+    if (!has_projection) {
+        return lora_field_refuse(fields, "save_projection",
+                                 "expected true: only PyTorch can draw vera_A and vera_B again", error);
     }
     if (made->stored_rank > 0 && made->stored_rank != adapter->rank) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file,
@@ -152,7 +148,7 @@ static int read_made(const struct lora_fields *fields, const char *module, int64
     }
     adapter->rank = made->rank;
     adapter->factor = made->method == LORA_METHOD_VERA ? read_scale(fields->config, i) : adapter->factor;
-    return GRAFT_OK;
+    return error->code;
 }
 
 /* Finds IA3's scales, which multiply outputs, [out, 1], or inputs, [1, in]. */
@@ -223,21 +219,22 @@ int32_t lora_has_tensor(const struct graft_config *config, const struct graft_si
     return has(sink, &adapter, tensor);
 }
 
-/* Which parameter the outer tensors are for: the second if there are inner ones, else the one that the config names. */
+/* Index of the parameter that the outer tensors are for: the second if there are inner ones, else the one that the
+ * config names. */
 static int find_parameter(const struct lora_fields *fields, const char *module, const char *const names[2],
-                          const struct lora_adapter adapters[2], int *found, struct graft_error *error) {
+                          const struct lora_adapter adapters[2], struct graft_error *error) {
     char parameter[MAX_TENSOR];
-    *found = 1;
     if (adapters[0].kind == LORA_PAIR) {
-        return GRAFT_OK;
+        return 1;
     }
     parameter_name(module, names[0], parameter);
-    *found = !lora_names_parameter(fields, parameter);
+    const int is_first = lora_names_parameter(fields, parameter);
     parameter_name(module, names[1], parameter);
-    return *found == 1 || !lora_names_parameter(fields, parameter)
-               ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_MODEL, fields->file,
-                                 "target_parameters: names two of %s, and the adapter has tensors for one", module);
+    if (is_first && lora_names_parameter(fields, parameter)) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, fields->file,
+                        "target_parameters: names two of %s, and the adapter has tensors for one", module);
+    }
+    return !is_first;
 }
 
 static int read_parameter(const struct lora_fields *fields, const char *module, const char *name, int64_t i,
@@ -257,7 +254,6 @@ int lora_read_parameters(const struct graft_config *config, const struct graft_s
     const struct lora_place place = {.below = "", .path = sink->path};
     struct lora_fields fields;
     char module[MAX_MODULE];
-    int outer = 0;
     for (int k = 0; k < 2; k++) {
         adapters[k] = (struct lora_adapter){.kind = LORA_NOTHING};
         lora_child_name(config, i, "", adapters[k].child);
@@ -269,15 +265,12 @@ int lora_read_parameters(const struct graft_config *config, const struct graft_s
     }
     lora_fields_of(config, i, &fields);
     module_name(sink, &place, &adapters[0], inside != NULL ? inside : outside, module);
-    int status = lora_fields_check(&fields, lora_method_types[LORA_METHOD_LORA], error);
-    if (status == GRAFT_OK) {
-        status = refuse_magnitudes(&fields, "not done for stacked experts", error);
+    lora_fields_check(&fields, lora_method_types[LORA_METHOD_LORA], error);
+    refuse_magnitudes(&fields, "not done for stacked experts", error);
+    if (inside != NULL) {
+        read_parameter(&fields, module, names[0], i, &adapters[0], error);
     }
-    if (status == GRAFT_OK && inside != NULL) {
-        status = read_parameter(&fields, module, names[0], i, &adapters[0], error);
-    }
-    if (status == GRAFT_OK) {
-        status = find_parameter(&fields, module, names, adapters, &outer, error);
-    }
-    return status == GRAFT_OK ? read_parameter(&fields, module, names[outer], i, &adapters[outer], error) : status;
+    const int outer = find_parameter(&fields, module, names, adapters, error);
+    read_parameter(&fields, module, names[outer], i, &adapters[outer], error);
+    return error->code;
 }

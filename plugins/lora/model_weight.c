@@ -186,20 +186,19 @@ static int describe_one(const struct graft_config *config, const struct graft_si
     if (!has_table && !has_bias && !has_rows) {
         return GRAFT_OK;
     }
-    int status = lora_fields_check(&fields, NULL, error);
-    if (status == GRAFT_OK && has_bias) {
-        status = describe_table(sink, bias, "bias", error);
+    lora_fields_check(&fields, NULL, error);
+    if (has_bias) {
+        describe_table(sink, bias, "bias", error);
     }
-    if (status == GRAFT_OK && has_rows) {
-        status = find_indices(&fields, module, path, error);
-    }
-    if (status == GRAFT_OK && has_rows) {
+    if (has_rows && find_indices(&fields, module, path, error) == GRAFT_OK) {
         struct token_rows *tokens = (struct token_rows *)(void *)*kept;
-        status = read_indices(&fields, path, tokens, error);
+        read_indices(&fields, path, tokens, error);
         *kept = tokens->rows + tokens->n;
-        return status == GRAFT_OK ? describe_tokens(sink, has_table ? table : "weight", rows, tokens, error) : status;
+        describe_tokens(sink, has_table ? table : "weight", rows, tokens, error);
+    } else if (has_table) {
+        describe_table(sink, table, "weight", error);
     }
-    return status == GRAFT_OK && has_table ? describe_table(sink, table, "weight", error) : status;
+    return error->code;
 }
 
 int64_t lora_weight_bytes(const struct graft_config *config, const struct graft_sink *sink) {

@@ -42,32 +42,30 @@ static int describe_stored(const struct graft_sink *sink, const struct graft_arg
     return lora_describe_stored(sink, from, to, 0, error);
 }
 
-static int describe_part(const struct graft_sink *sink, const struct graft_args *args, int which, const char *part,
-                         const int64_t shape[2], struct graft_error *error) {
+static void describe_part(const struct graft_sink *sink, const struct graft_args *args, int which, const char *part,
+                          const int64_t shape[2], struct graft_error *error) {
     char name[64];
     (void)snprintf(name, sizeof name, "%s_%s", lora_stacked_names[which], part);
     graft_describe_parameter(sink, name, 2, shape, 0, GRAFT_INIT_NONE, error);
     describe_stored(sink, args, which, part, error);
-    return error->code;
 }
 
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     const struct graft_sink *sink, struct graft_error *error) {
     const int64_t hidden = graft_args_int(args, "hidden_size", 0), inner = graft_args_int(args, "intermediate_size", 0);
     const int64_t experts = graft_args_int(args, "num_experts", 0);
-    int status = GRAFT_OK;
     (void)cls;
     (void)config;
-    for (int which = 0; which < LORA_STACKED && status == GRAFT_OK; which++) {
+    for (int which = 0; which < LORA_STACKED; which++) {
         const int64_t all = experts * rank_of(args, which);
         const int64_t a[2] = {all, which == LORA_DOWN ? inner : hidden};
         const int64_t b[2] = {which == LORA_DOWN ? hidden : 2 * inner, all};
-        status = all > 0 ? describe_part(sink, args, which, "lora_A", a, error) : GRAFT_OK;
-        if (status == GRAFT_OK && all > 0) {
-            status = describe_part(sink, args, which, "lora_B", b, error);
+        if (all > 0) {
+            describe_part(sink, args, which, "lora_A", a, error);
+            describe_part(sink, args, which, "lora_B", b, error);
         }
     }
-    return status;
+    return error->code;
 }
 
 /* --- Columns --- */
@@ -115,25 +113,27 @@ static int make_columns(struct stack *self, const struct graft_args *args, int w
     return status == 0 ? read_rows(self, args, which, b) : status;
 }
 
-static int bind(struct stack *self, const struct graft_build *build, int which, struct graft_error *error) {
+static void bind(struct stack *self, const struct graft_build *build, int which, struct graft_error *error) {
     char name[64];
     (void)snprintf(name, sizeof name, "%s_lora_A", lora_stacked_names[which]);
     const struct graft_weight *a = graft_build_weight(build, name, error);
     (void)snprintf(name, sizeof name, "%s_lora_B", lora_stacked_names[which]);
     const struct graft_weight *b = graft_build_weight(build, name, error);
-    if (error->code != GRAFT_OK) {
-        return error->code;
+    if (error->code == GRAFT_OK && !lora_are_floats(b)) {
+        graft_error_set(error, GRAFT_ERROR_MODEL, build->path, "%s_lora_B: expected F32, F16 or BF16",
+                        lora_stacked_names[which]);
     }
-    if (!lora_are_floats(b)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, build->path, "%s_lora_B: expected F32, F16 or BF16",
-                               lora_stacked_names[which]);
+    if (error->code != GRAFT_OK) {
+        return;
     }
     for (int i = 0; i < LORA_PROJECTIONS; i++) {
         if ((i == LORA_OF_DOWN) == (which == LORA_DOWN)) {
             self->projections[i].a = a;
         }
     }
-    return make_columns(self, build->args, which, b) == 0 ? GRAFT_OK : graft_fail_memory(error, build->path);
+    if (make_columns(self, build->args, which, b) != 0) {
+        (void)graft_fail_memory(error, build->path);
+    }
 }
 
 static void destroy(void *instance) {
@@ -148,7 +148,6 @@ static int create(const struct graft_class *cls, const struct graft_build *build
                   struct graft_error *error) {
     const int64_t experts = graft_args_int(build->args, "num_experts", 0);
     struct stack *self = calloc(1, sizeof *self + (size_t)(LORA_PROJECTIONS * experts) * sizeof self->columns[0]);
-    int status = GRAFT_OK;
     (void)cls;
     if (self == NULL) {
         return graft_fail_memory(error, build->path);
@@ -157,12 +156,14 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     for (int i = 0; i < LORA_PROJECTIONS; i++) {
         self->projections[i].columns = self->columns + i * experts;
     }
-    for (int which = 0; which < LORA_STACKED && status == GRAFT_OK; which++) {
-        status = rank_of(build->args, which) > 0 ? bind(self, build, which, error) : GRAFT_OK;
+    for (int which = 0; which < LORA_STACKED; which++) {
+        if (rank_of(build->args, which) > 0) {
+            bind(self, build, which, error);
+        }
     }
-    if (status != GRAFT_OK) {
+    if (error->code != GRAFT_OK) {
         destroy(self);
-        return status;
+        return error->code;
     }
     *instance = self;
     return GRAFT_OK;

@@ -49,23 +49,26 @@ int lora_names_parameter(const struct lora_fields *fields, const char *parameter
 }
 
 /* Whether a field, a list of names or a regular expression, names the module. */
-static int names(const struct lora_fields *fields, const char *field, const char *module, int32_t *found,
-                 struct graft_error *error) {
+static int32_t names(const struct lora_fields *fields, const char *field, const char *module,
+                     struct graft_error *error) {
     const struct graft_config *config = fields->config;
     char path[LORA_FIELD], where[sizeof fields->file + LORA_FIELD];
     lora_field_path(fields, field, path);
     const char *pattern = config->string(config->data, path);
     (void)snprintf(where, sizeof where, "%s: %s", fields->file, field);
-    *found = lists(fields, field, module);
-    return pattern != NULL ? lora_matches(pattern, module, where, found, error) : GRAFT_OK;
+    int32_t found = lists(fields, field, module);
+    if (pattern != NULL) {
+        lora_matches(pattern, module, where, &found, error);
+    }
+    return found;
 }
 
-/* Finds the layer of a module: the number that follows ".PATTERN." in its path; if PATTERN is NULL, that follows any
+/* The layer of a module: the number that follows ".PATTERN." in its path; if PATTERN is NULL, that follows any
  * name. -1: the module is in no layer. */
-static int layer_of(const struct lora_fields *fields, const char *module, const char *pattern, int64_t *layer,
-                    struct graft_error *error) {
-    *layer = -1;
-    for (const char *at = strchr(module, '.'); at != NULL && *layer < 0; at = strchr(at + 1, '.')) {
+static int64_t layer_of(const struct lora_fields *fields, const char *module, const char *pattern,
+                        struct graft_error *error) {
+    int64_t layer = -1;
+    for (const char *at = strchr(module, '.'); at != NULL && layer < 0; at = strchr(at + 1, '.')) {
         const size_t digits = strspn(at + 1, "0123456789");
         char before[MAX_PATTERN], whole[MAX_PATTERN];
         int32_t found = pattern == NULL && memchr(module, '.', (size_t)(at - module)) != NULL;
@@ -75,52 +78,48 @@ static int layer_of(const struct lora_fields *fields, const char *module, const 
         if (pattern != NULL) {
             (void)snprintf(before, sizeof before, "%.*s", (int)(at - module), module);
             (void)snprintf(whole, sizeof whole, "(.*\\.)?%.*s", MAX_PATTERN / 2, pattern);
-            int status = lora_matches(whole, before, fields->file, &found, error);
-            if (status != GRAFT_OK) {
-                return status;
-            }
+            lora_matches(whole, before, fields->file, &found, error);
         }
-        *layer = found ? strtol(at + 1, NULL, 10) : -1;
+        layer = found ? strtol(at + 1, NULL, 10) : -1;
     }
-    return GRAFT_OK;
+    return layer;
 }
 
-/* Finds the layer with the first of `layers_pattern`, a string or a list, that matches. */
-static int find_layer(const struct lora_fields *fields, const char *module, int64_t *layer, struct graft_error *error) {
+/* The layer with the first of `layers_pattern`, a string or a list, that matches. */
+static int64_t find_layer(const struct lora_fields *fields, const char *module, struct graft_error *error) {
     const struct graft_config *config = fields->config;
     char path[LORA_FIELD], element[LORA_FIELD + 24];
     lora_field_path(fields, "layers_pattern", path);
     const char *pattern = config->string(config->data, path);
     const int64_t n = config->size(config->data, path);
-    *layer = -1;
+    int64_t layer = -1;
     if (n == 0) {
-        return layer_of(fields, module, pattern != NULL && pattern[0] != '\0' ? pattern : NULL, layer, error);
+        return layer_of(fields, module, pattern != NULL && pattern[0] != '\0' ? pattern : NULL, error);
     }
-    int status = GRAFT_OK;
-    for (int64_t i = 0; i < n && *layer < 0 && status == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < n && layer < 0; i++) {
         (void)snprintf(element, sizeof element, "%s.%lld", path, (long long)i);
-        status = layer_of(fields, module, config->string(config->data, element), layer, error);
+        layer = layer_of(fields, module, config->string(config->data, element), error);
     }
-    return status;
+    return layer;
 }
 
 /* Whether the module is in `layers_to_transform`, a number or a list, which applies only if targets are a list. */
-static int is_in_layers(const struct lora_fields *fields, const char *module, int32_t *is_in,
-                        struct graft_error *error) {
+static int32_t is_in_layers(const struct lora_fields *fields, const char *module, struct graft_error *error) {
     const struct graft_config *config = fields->config;
     char path[LORA_FIELD], element[LORA_FIELD + 24];
     lora_field_path(fields, "layers_to_transform", path);
     const int is_one = config->kind(config->data, path) == GRAFT_FIELD_INT;
     const int64_t n = config->size(config->data, path);
-    int64_t layer = -1;
-    *is_in = !is_one && n == 0;
-    int status = *is_in ? GRAFT_OK : find_layer(fields, module, &layer, error);
-    for (int64_t i = 0; i < n && !*is_in; i++) {
-        (void)snprintf(element, sizeof element, "%s.%lld", path, (long long)i);
-        *is_in = layer >= 0 && config->integer(config->data, element) == layer;
+    if (!is_one && n == 0) {
+        return 1;
     }
-    *is_in |= is_one && layer >= 0 && config->integer(config->data, path) == layer;
-    return status;
+    const int64_t layer = find_layer(fields, module, error);
+    int32_t is_in = is_one && layer >= 0 && config->integer(config->data, path) == layer;
+    for (int64_t i = 0; i < n && !is_in; i++) {
+        (void)snprintf(element, sizeof element, "%s.%lld", path, (long long)i);
+        is_in = layer >= 0 && config->integer(config->data, element) == layer;
+    }
+    return is_in;
 }
 
 static int refuse(const struct lora_fields *fields, const char *field, const char *what, const char *module,
@@ -131,54 +130,47 @@ static int refuse(const struct lora_fields *fields, const char *field, const cha
 
 /* Refuses a pair for a module that `exclude_modules` or `modules_to_save` names, as PEFT would not adapt it whatever
  * `target_modules` says. */
-static int check_excluded(const struct lora_fields *fields, const char *module, struct graft_error *error) {
+static void check_excluded(const struct lora_fields *fields, const char *module, struct graft_error *error) {
     static const char *const lists_of[] = {"exclude_modules", "modules_to_save"};
     for (size_t i = 0; i < sizeof lists_of / sizeof lists_of[0]; i++) {
-        int32_t found = 0;
-        int status = names(fields, lists_of[i], module, &found, error);
-        if (status != GRAFT_OK || found) {
-            return status != GRAFT_OK ? status : refuse(fields, lists_of[i], "names", module, error);
+        if (names(fields, lists_of[i], module, error)) {
+            refuse(fields, lists_of[i], "names", module, error);
         }
     }
-    return GRAFT_OK;
 }
 
 /* With `ensure_weight_tying` PEFT adapts a head that shares the embedding's weight, whatever its targets are. */
-static int is_tied(const struct lora_fields *fields, int64_t outputs, int32_t *tied, struct graft_error *error) {
+static int32_t is_tied(const struct lora_fields *fields, int64_t outputs, struct graft_error *error) {
     const struct graft_config *config = fields->config;
     int32_t ties = 0, shares = 1;
-    int status = lora_field_bool(fields, "ensure_weight_tying", &ties, error);
-    if (status == GRAFT_OK && ties) {
-        status = graft_config_bool(config, "tie_word_embeddings", &shares, error);
+    lora_field_bool(fields, "ensure_weight_tying", &ties, error);
+    if (ties) {
+        graft_config_bool(config, "tie_word_embeddings", &shares, error);
     }
-    *tied = ties && shares && outputs == config->integer(config->data, "vocab_size");
-    return status;
+    return ties && shares && outputs == config->integer(config->data, "vocab_size");
 }
 
 int lora_check_target(const struct lora_fields *fields, const char *module, int64_t outputs,
                       struct graft_error *error) {
     const struct graft_config *config = fields->config;
     char path[LORA_FIELD];
-    int32_t found = 0, is_in = 1;
-    int status = is_tied(fields, outputs, &found, error);
-    if (status != GRAFT_OK || found) {
-        return status;
+    if (is_tied(fields, outputs, error)) {
+        return error->code;
     }
-    status = check_excluded(fields, module, error);
+    check_excluded(fields, module, error);
     lora_field_path(fields, "target_modules", path);
     const char *pattern = config->string(config->data, path);
-    if (status != GRAFT_OK || !graft_config_has(config, path) ||
+    if (!graft_config_has(config, path) ||
         (pattern != NULL && strcmp(pattern, "all-linear") == 0)) { /* PEFT: all Linears */
-        return status;
+        return error->code;
     }
-    status = names(fields, "target_modules", module, &found, error);
-    if (status == GRAFT_OK && !found) {
-        return refuse(fields, "target_modules", "does not name", module, error);
+    if (!names(fields, "target_modules", module, error)) {
+        refuse(fields, "target_modules", "does not name", module, error);
     }
-    if (status == GRAFT_OK && pattern == NULL) {
-        status = is_in_layers(fields, module, &is_in, error);
+    if (pattern == NULL && !is_in_layers(fields, module, error)) {
+        refuse(fields, "layers_to_transform", "leaves out", module, error);
     }
-    return status == GRAFT_OK && !is_in ? refuse(fields, "layers_to_transform", "leaves out", module, error) : status;
+    return error->code;
 }
 
 int lora_is_saved(const struct lora_fields *fields, const char *module) {

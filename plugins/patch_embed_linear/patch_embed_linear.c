@@ -228,11 +228,14 @@ static int make_transforms(const struct graft_fusion_family *self, const struct 
     static const struct graft_conversion bias = GRAFT_RENAMING(bias_sources, bias_targets);
     (void)self;
     (void)options;
-    int status = module != NULL ? read_module(module, &flatten, error) : read_config(config, &flatten, error);
-    if (status == GRAFT_OK) {
-        status = sink->conversion(sink->data, &weight, error);
+    if (module != NULL) {
+        read_module(module, &flatten, error);
+    } else {
+        read_config(config, &flatten, error);
     }
-    return status == GRAFT_OK ? sink->conversion(sink->data, &bias, error) : status;
+    sink->conversion(sink->data, &weight, error);
+    sink->conversion(sink->data, &bias, error);
+    return error->code;
 }
 
 /* --- Descriptor --- */
