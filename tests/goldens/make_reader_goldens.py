@@ -1,4 +1,4 @@
-"""Make readers/: a miniature of every encoder that runs, with each of its heads.
+"""Make readers/: a miniature of every encoder that runs, with each of its heads, and of decoders whose heads are special.
 
     python make_reader_goldens.py [NAME ...]        a type (electra), or a type and a head (electra-tokens)
 
@@ -45,11 +45,13 @@ FIELDS = {
     "gte": dict(type_vocab_size=2),
     "modernbert": dict(num_hidden_layers=4, local_attention=8, cls_token_id=1, sep_token_id=2),
     "nomic_bert": dict(head_dim=None),
+    "opt": dict(ffn_dim=48, word_embed_proj_dim=16, do_layer_norm_before=False),
     "roformer": dict(embedding_size=16),
 }
 TYPES = ["albert", "bert", "big_bird", "camembert", "data2vec-text", "deberta-v2", "distilbert", "electra", "ernie", "eurobert", "gte",
          "jina_embeddings_v3", "megatron-bert", "modernbert", "mpnet", "nomic_bert", "rembert", "roberta", "roberta-prelayernorm",
          "roformer", "xlm-roberta", "xlm-roberta-xl"]
+DECODERS = ["opt-answers", "opt-sequences"]  # which see hidden states that are projected to the width of embeddings
 
 
 def class_of(name):
@@ -128,7 +130,7 @@ def make(name, folder):
 
 def wanted(arguments):
     names = [f"{model_type}-{head}" for model_type in TYPES for head in HEADS]
-    names = [name for name in names if class_of(name) is not None and name not in WITHOUT] + [f"{case}-masked" for case in FIELDS if "+" in case]
+    names = [name for name in names if class_of(name) is not None and name not in WITHOUT] + [f"{case}-masked" for case in FIELDS if "+" in case] + DECODERS
     return [name for name in names if not arguments or name in arguments or name.rpartition("-")[0] in arguments]
 
 

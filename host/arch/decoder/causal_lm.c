@@ -110,17 +110,14 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     const char *tied_to = has_encoder ? NULL : graft_outline_name(&of, D_HEAD_TIED_TO);
     const int has_transform = graft_outline_name(&of, D_HEAD_TRANSFORM) != NULL;
     const int64_t positions = graft_inputs_max_positions(reader), types = graft_inputs_token_types(reader);
-    const int64_t width = graft_read_int(reader, D_EMBEDDING_SIZE), hidden_size = graft_read_int(reader, D_HIDDEN_SIZE);
     const int64_t renewed_after = graft_read_int(reader, D_ROTARY_RENEWED_AFTER);
-    const int projects = width > 0 && graft_outline_name(&of, D_EMBEDDING_PROJECT_OUT) != NULL;
-    const int64_t size = has_transform ? graft_read_int(reader, D_HEAD_TRANSFORM_SIZE) : projects ? width : hidden_size;
     const struct graft_arg across = graft_int_arg("cross", 1);
     char made[MAX_PATH];
     (void)snprintf(made, sizeof made, has_encoder ? "%s.weight" : "%s.%s.weight",
                    has_encoder ? graft_outline_name(&of, D_MODEL_SHARED) : model,
                    graft_outline_name(&of, D_EMBEDDING_NAME));
     self->vocab_size = graft_read_int(reader, D_VOCAB_SIZE);
-    self->model_size = has_transform ? hidden_size : size;
+    self->model_size = graft_inputs_output_size(reader);
     self->logit_scale = (float)graft_args_real(args, "logit_scale", graft_read_real(reader, D_HEAD_SCALE));
     self->softcap = (float)graft_args_real(args, "softcap", graft_read_real(reader, D_HEAD_SOFTCAP));
     graft_outline_number(&of, "vocab_size", self->vocab_size);
@@ -136,7 +133,8 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     if (has_encoder) {
         outline_encoder(&of, self, made);
     }
-    outline_head(&of, self, size, tied_to != NULL ? tied_to : made);
+    outline_head(&of, self, has_transform ? graft_read_int(reader, D_HEAD_TRANSFORM_SIZE) : self->model_size,
+                 tied_to != NULL ? tied_to : made);
     if (renewed_after > 0 && error->code == GRAFT_OK && graft_rotary_changes(reader, sink->host, renewed_after)) {
         graft_outline_number(&of, "renewed_after", renewed_after);
     }

@@ -62,7 +62,7 @@ static void describe_numbers(struct graft_outline *of, int32_t head, int64_t typ
         const char *name;
         int64_t value;
     } numbers[] = {{"vocab_size", graft_read_int(&of->reader, D_VOCAB_SIZE)},
-                   {"hidden_size", graft_read_int(&of->reader, D_HIDDEN_SIZE)},
+                   {"hidden_size", graft_inputs_output_size(&of->reader)},
                    {"token_types", types},
                    {"max_positions", positions},
                    {"num_labels", logits},
@@ -92,7 +92,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     const int32_t transform_bias = graft_read_bool(reader, D_HEAD_LABELS_TRANSFORM_BIAS);
     int32_t bias = 1;
     int64_t logits = 0;
-    self->hidden_size = graft_read_int(reader, D_HIDDEN_SIZE);
+    self->hidden_size = graft_inputs_output_size(reader);
     self->pooling = -1;
     self->pad_token_id = -1;
     if (reader->status == GRAFT_OK) {

@@ -28,6 +28,12 @@ int64_t graft_inputs_token_types(struct graft_reader *reader) {
     return graft_description_name(reader->description, D_CLASS_MASKED_LM) == NULL ? 0 : rows > 0 ? rows : 1;
 }
 
+int64_t graft_inputs_output_size(struct graft_reader *reader) {
+    const int64_t width = graft_read_int(reader, D_EMBEDDING_SIZE);
+    const int projects = width > 0 && graft_description_name(reader->description, D_EMBEDDING_PROJECT_OUT) != NULL;
+    return projects ? width : graft_read_int(reader, D_HIDDEN_SIZE);
+}
+
 static void read(struct graft_reader *reader, struct graft_inputs *self) {
     const int64_t width = graft_read_int(reader, D_EMBEDDING_SIZE);
     self->hidden_size = graft_read_int(reader, D_HIDDEN_SIZE);

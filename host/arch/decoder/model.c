@@ -288,8 +288,7 @@ static void outline(struct graft_outline *of, struct graft_decoder_model *self) 
     }
     graft_inputs_outline(of, &self->inputs);
     self->hidden_size = self->inputs.hidden_size;
-    self->output_size =
-        graft_outline_name(of, D_EMBEDDING_PROJECT_OUT) != NULL ? self->inputs.width : self->hidden_size;
+    self->output_size = graft_inputs_output_size(&of->reader);
     describe_numbers(of, self, has_pooler);
     outline_layers(of, self);
     of->reader.layer = 0;
@@ -303,8 +302,8 @@ static void outline(struct graft_outline *of, struct graft_decoder_model *self) 
     graft_layer_inputs_outline(of, &self->layer_inputs);
     graft_streams_outline(of, &self->streams);
     graft_transform_outline(of, &self->pooler, has_pooler ? graft_outline_name(of, D_MODEL_POOLER) : NULL,
-                            graft_outline_name(of, D_MODEL_POOLER_ACT_NAME), "tanh", NULL, self->hidden_size,
-                            self->hidden_size, 1);
+                            graft_outline_name(of, D_MODEL_POOLER_ACT_NAME), "tanh", NULL, self->output_size,
+                            self->output_size, 1);
 }
 
 int graft_decoder_model_describe(const struct graft_class *cls, const struct graft_config *config,

@@ -126,11 +126,11 @@ static void finish(const struct graft_decoder_model *self, const struct graft_pa
     }
 }
 
-/* output [sequences, hidden_size]: the pooler's vector of each sequence, of its first token. */
+/* output [sequences, output_size]: the pooler's vector of each sequence, of its first token. */
 static void pool(const struct graft_decoder_model *self, const struct graft_pass *pass, const struct graft_batch *batch,
                  const float *hidden_states, float *output) {
     const struct graft_pass sequences = {pass->call, batch->sequences, pass->error};
-    const int64_t width = self->hidden_size;
+    const int64_t width = self->output_size;
     float *first = graft_pass_floats(&sequences, width);
     for (int32_t s = 0; graft_pass_ok(pass) && s < batch->sequences; s++) {
         memcpy(first + s * width, hidden_states + batch->cu_seqlens[s] * width, (size_t)width * sizeof *first);
