@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target without a fuzzer: over its corpus, then for GRAFT_FUZZ_SECONDS (1) over mutations of the corpus
- * with words of the dictionary. The target is the function that libFuzzer calls, so one source serves both. usage:
- * fuzz_NAME CORPUS_FOLDER DICTIONARY */
+ * with words of the dictionary, others for another GRAFT_FUZZ_SEED (1). The target is the function that libFuzzer
+ * calls, so one source serves both. usage: fuzz_NAME CORPUS_FOLDER DICTIONARY */
 #define _DEFAULT_SOURCE /* for scandir */
 #include <dirent.h>
 #include <stdio.h>
@@ -21,9 +21,9 @@ struct seed {
 
 static struct seed seeds[MAX_SEEDS];
 static int n_seeds;
-static uint64_t state = 1;
+static uint64_t state;
 
-/* SplitMix64, so that every run tries the same inputs. */
+/* SplitMix64, so that every run with the same seed tries the same inputs. */
 static uint64_t next_random(void) {
     uint64_t z = state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -97,7 +97,7 @@ static size_t change(uint8_t *bytes, size_t size) {
 
 int main(int argc, char **argv) {
     static uint8_t bytes[MAX_BYTES];
-    const char *wanted = getenv("GRAFT_FUZZ_SECONDS");
+    const char *wanted = getenv("GRAFT_FUZZ_SECONDS"), *seed_wanted = getenv("GRAFT_FUZZ_SEED");
     long seconds = wanted != NULL ? strtol(wanted, NULL, 10) : 1, runs = 0;
     if (argc != 3 || read_seeds(argv[1]) != 0) {
         (void)fprintf(stderr, "usage: fuzz_NAME CORPUS_FOLDER DICTIONARY\n");
@@ -108,6 +108,7 @@ int main(int argc, char **argv) {
         (void)fprintf(stderr, "%s:%d: expected a word in quotes\n", argv[2], wrong);
         return 2;
     }
+    state = seed_wanted != NULL ? strtoull(seed_wanted, NULL, 10) : 1;
     for (int i = 0; i < n_seeds; i++, runs++) {
         (void)LLVMFuzzerTestOneInput(seeds[i].bytes, seeds[i].size);
     }
