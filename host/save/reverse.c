@@ -115,7 +115,9 @@ static int mark(void *data, int64_t at, int64_t begin, int64_t count) {
     for (; count > 0 && (at % 8 != 0 || count < 8); at++, count--) {
         bits[at / 8] |= (unsigned char)(1U << at % 8);
     }
-    memset(bits + at / 8, 0xff, (size_t)(count / 8));
+    if (count >= 8) {
+        memset(bits + at / 8, 0xff, (size_t)(count / 8));
+    }
     for (at += count / 8 * 8, count %= 8; count > 0; at++, count--) {
         bits[at / 8] |= (unsigned char)(1U << at % 8);
     }

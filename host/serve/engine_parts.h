@@ -9,9 +9,9 @@
 
 struct graft_engine {
     struct graft_engine_options options;
-    struct graft_sequences *sequences; /* NULL: the model generates nothing */
-    struct graft_job *running;         /* the thread's own list */
-    char noted[256];                   /* the last note, to avoid repeating it */
+    struct graft_sequences *sequences;      /* NULL: the model generates nothing */
+    struct graft_job *running;              /* the thread's own list */
+    char noted[sizeof(struct graft_error)]; /* the last note, to avoid repeating it */
     pthread_t thread;
     int has_thread;
     pthread_mutex_t mutex;

@@ -155,6 +155,8 @@ static int run(struct graft_validation *validation, const struct graft_check_opt
         }
         status = on_result(data, &result, error);
     }
+    validation->on_tick = NULL;
+    validation->tick_data = NULL;
     while (causes != NULL) {
         struct cause *next = causes->next;
         graft_free(causes);
