@@ -13,7 +13,7 @@ struct graft_choice_entry {
 
 struct graft_default {
     char *path;
-    struct graft_expression *value; /* a constant */
+    struct graft_value value; /* its text is in the block of `path` */
 };
 
 struct graft_description {
@@ -33,8 +33,8 @@ void graft_choice_expects(const struct graft_choice_info *info, struct graft_lab
 int graft_choice_fault(const struct graft_choice_info *info, const struct graft_value *value, int is_own,
                        struct graft_label *fault);
 
-/* [load] Makes reader->config a view of reader->file with the description's defaults. */
-void graft_defaults_show(struct graft_reader *reader);
+/* [load] The default that a description has for a field; NULL: none. A `fallback` of struct graft_config_section. */
+const struct graft_value *graft_defaults_find(const void *description, const char *path);
 
 /* [load] Copies the defaults of a description into one that has none. */
 int graft_defaults_copy(const struct graft_description *from, struct graft_description *to, struct graft_error *error);

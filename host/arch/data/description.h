@@ -95,14 +95,12 @@ int graft_description_never(const struct graft_description *description, int32_t
  * everything, then check `status` once. Must not be moved, as it points into itself. */
 struct graft_reader {
     const struct graft_description *description;
-    const struct graft_config *config; /* the section or the whole config, with the defaults */
+    const struct graft_config *config; /* the section's view or the whole config */
     const struct graft_config *whole;
     int64_t layer; /* -1: no layer; may be changed between reads */
     int status;
     struct graft_error *error;
-    struct graft_config_section section;
-    const struct graft_config *file; /* without the defaults */
-    struct graft_config defaulted;
+    struct graft_config_section section; /* with the defaults; its `name` is NULL if the whole config is read */
 };
 
 /* [load] Starts reading. */

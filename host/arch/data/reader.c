@@ -5,13 +5,15 @@ void graft_reader_start(struct graft_reader *reader, const struct graft_descript
                         const struct graft_config *config, int64_t layer, struct graft_error *error) {
     *reader = (struct graft_reader){
         .description = description, .config = config, .whole = config, .layer = layer, .error = error};
-    if (description->section != NULL && graft_config_has(config, description->section)) {
-        reader->status = graft_config_section(config, description->section, &reader->section, error);
-        reader->section.outer = GRAFT_SECTION_OUTER;
+    const int is_section = description->section != NULL && graft_config_has(config, description->section);
+    if (is_section || description->n_defaults > 0) {
+        const char *name = is_section ? description->section : NULL;
+        reader->status = graft_config_section(config, name, &reader->section, error);
+        reader->section.outer = is_section ? GRAFT_SECTION_OUTER : NULL;
+        reader->section.fallback = description->n_defaults > 0 ? graft_defaults_find : NULL;
+        reader->section.fallback_data = description;
         reader->config = reader->status == GRAFT_OK ? &reader->section.view : config;
     }
-    reader->file = reader->config;
-    graft_defaults_show(reader);
 }
 
 static struct graft_scope scope_of(const struct graft_reader *reader, int32_t choice, struct graft_error *error) {

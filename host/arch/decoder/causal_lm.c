@@ -79,7 +79,7 @@ static void outline_head(struct graft_outline *of, struct causal_lm *self, int64
     const char *tied_bias = graft_outline_name(of, D_HEAD_TIED_BIAS);
     const int32_t bias = graft_read_bool(&of->reader, D_HEAD_BIAS), is_tied = graft_read_bool(&of->reader, D_HEAD_TIED);
     int32_t is_whole_tied = 0; /* tie_word_embeddings of the whole config, if the decoder's fields are in a section */
-    if (of->reader.file != of->reader.whole && of->error->code == GRAFT_OK) {
+    if (of->reader.section.name != NULL && of->error->code == GRAFT_OK) {
         graft_config_bool(of->reader.whole, "tie_word_embeddings", &is_whole_tied, of->error);
     }
     graft_transform_outline(of, &self->transform, transform, graft_outline_name(of, D_HEAD_TRANSFORM_ACT_NAME),

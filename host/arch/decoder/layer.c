@@ -189,15 +189,15 @@ static void scale_output(const struct graft_layer_pass *pass, float own_scale, f
 static void run_attention(const struct graft_layer_pass *pass, const float *x, float **output, float **spare) {
     const struct graft_layer *layer = pass->layer;
     float *added = NULL; /* made of x before the norm, which may overwrite x */
+    if (layer->attention != NULL) {
+        attend(pass, layer->attention, x, *output);
+    }
     if (layer->mixer != NULL) {
         float *mixed = layer->attention != NULL ? graft_pass_floats(&pass->of, layer->hidden_size) : *output;
         mix(pass, layer->mixer, x, mixed);
-        if (layer->attention != NULL) {
-            attend(pass, layer->attention, x, *output);
+        if (mixed != *output) {
             add(pass, *output, mixed);
         }
-    } else {
-        attend(pass, layer->attention, x, *output);
     }
     if (pass->steps->beside_attention != NULL) {
         added = graft_pass_floats(&pass->of, layer->hidden_size);

@@ -108,6 +108,7 @@ static void read_layers(struct graft_outline *of, struct graft_decoder_model *se
         layer->mask = mask_of(self, window, windows != NULL ? 0 : read_chunk(of, self, window));
         layer->uses_rotary = graft_read_bool(reader, D_ROTARY_USE);
         graft_sharing_read(reader, self->n_layers, &layer->sharing);
+        self->shares_keys |= layer->sharing.kv_layer >= 0;
         layer->type = !typed       ? graft_rotary_find(reader, kinds)
                       : window > 0 ? GRAFT_LAYER_SLIDING_ATTENTION
                                    : GRAFT_LAYER_FULL_ATTENTION;

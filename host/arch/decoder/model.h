@@ -37,6 +37,7 @@ struct graft_decoder_model {
     struct graft_distances distances; /* embeddings that the layers' attention is tied to */
     struct graft_layer_inputs layer_inputs;
     struct graft_streams streams;
+    int32_t shares_keys; /* 1: layers use keys and values of other layers */
     int64_t n_layers;
     int64_t n_stored;                  /* n_layers, or fewer, if each of them runs several times */
     struct graft_model_layer layers[]; /* [n_layers] */

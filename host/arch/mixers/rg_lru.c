@@ -141,12 +141,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct graft_module *projections[] = {self->linear_x, self->linear_y};
     float *const made[] = {graft_pass_floats(&pass, width), graft_pass_floats(&pass, width)}; /* both branches */
     graft_pass_linears(&pass, projections, args->hidden_states, made, 2);
-    graft_pass_activate(&pass, self->act_fn, made[1], width);
     float *y = recur(self, &pass, args->batch, graft_mixer_convolve(&pass, self->conv, args->batch, made[0], width));
-    for (int64_t i = 0; error->code == GRAFT_OK && i < pass.rows * width; i++) {
-        y[i] *= made[1][i];
-    }
-    graft_pass_linear(&pass, self->output, y, args->output);
+    graft_pass_gate_by(&pass, self->act_fn, made[1], y, width);
+    graft_pass_linear(&pass, self->output, made[1], args->output);
     return error->code;
 }
 
