@@ -53,36 +53,32 @@ static void outline_norm(struct graft_outline *of, const struct graft_module **n
                        graft_read_real(&of->reader, D_LATENT_EPS));
 }
 
-int graft_mla_describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
-                       const struct graft_sink *sink, struct graft_error *error) {
-    struct graft_outline of;
+static void outline(struct graft_outline *of, struct graft_mla *self) {
     struct graft_parts_attention_sizes given;
-    struct graft_mla *self =
-        graft_outline_start(&of, cls, config, args, sink, sizeof *self, GRAFT_OUTLINE_MEMBERS, error);
-    if (self == NULL || graft_parts_read_attention_sizes(args, sink->path, &given, error) != GRAFT_OK) {
-        return error->code;
+    if (graft_parts_read_attention_sizes(of->args, of->sink->path, &given, of->error) != GRAFT_OK) {
+        return;
     }
-    read_sizes(&of.reader, args, &given, &self->sizes);
+    read_sizes(&of->reader, of->args, &given, &self->sizes);
     const struct graft_mla_sizes *sizes = &self->sizes;
     const int64_t hidden = sizes->hidden, queries = sizes->heads * (sizes->nope + sizes->rope);
-    const int has_gate = graft_read_word(&of.reader, D_GATE) != D_GATE_NONE;
+    const int has_gate = graft_read_word(&of->reader, D_GATE) != D_GATE_NONE;
     if (sizes->query_rank == 0) {
-        graft_outline_linear(&of, &self->q_proj, "q_proj", hidden, queries, 0);
+        graft_outline_linear(of, &self->q_proj, "q_proj", hidden, queries, 0);
     } else {
-        graft_outline_linear(&of, &self->q_a_proj, "q_a_proj", hidden, sizes->query_rank, given.qkv_bias);
-        outline_norm(&of, &self->q_a_layernorm, "q_a_layernorm", sizes->query_rank);
-        graft_outline_linear(&of, &self->q_b_proj, "q_b_proj", sizes->query_rank, queries, 0);
+        graft_outline_linear(of, &self->q_a_proj, "q_a_proj", hidden, sizes->query_rank, given.qkv_bias);
+        outline_norm(of, &self->q_a_layernorm, "q_a_layernorm", sizes->query_rank);
+        graft_outline_linear(of, &self->q_b_proj, "q_b_proj", sizes->query_rank, queries, 0);
     }
-    graft_outline_linear(&of, &self->kv_a_proj, "kv_a_proj_with_mqa", hidden, sizes->rank + sizes->rope,
-                         given.qkv_bias);
-    outline_norm(&of, &self->kv_a_layernorm, "kv_a_layernorm", sizes->rank);
-    graft_outline_linear(&of, &self->kv_b_proj, "kv_b_proj", sizes->rank, sizes->heads * (sizes->nope + sizes->value),
+    graft_outline_linear(of, &self->kv_a_proj, "kv_a_proj_with_mqa", hidden, sizes->rank + sizes->rope, given.qkv_bias);
+    outline_norm(of, &self->kv_a_layernorm, "kv_a_layernorm", sizes->rank);
+    graft_outline_linear(of, &self->kv_b_proj, "kv_b_proj", sizes->rank, sizes->heads * (sizes->nope + sizes->value),
                          0);
-    graft_outline_linear(&of, &self->gate, has_gate ? graft_outline_name(&of, D_GATE_NAME) : NULL, hidden, sizes->heads,
+    graft_outline_linear(of, &self->gate, has_gate ? graft_outline_name(of, D_GATE_NAME) : NULL, hidden, sizes->heads,
                          0);
-    graft_outline_linear(&of, &self->o_proj, "o_proj", sizes->heads * sizes->value, hidden, given.o_proj_bias);
-    return error->code;
+    graft_outline_linear(of, &self->o_proj, "o_proj", sizes->heads * sizes->value, hidden, given.o_proj_bias);
 }
+
+GRAFT_OUTLINED(graft_mla, struct graft_mla)
 
 void graft_mla_destroy(void *instance) {
     struct graft_mla *self = instance;

@@ -27,17 +27,9 @@ static int multiply_heads(const struct graft_call *call, const struct graft_weig
         return graft_fail_memory(error, "");
     }
     for (int64_t h = 0; h < heads; h++) {
-        products[h] = (struct graft_product){
-            .struct_size = sizeof products[h],
-            .weight = weight,
-            .first_row = h * rows,
-            .rows = rows,
-            .x = x + h * x_head,
-            .x_stride = heads * x_head,
-            .tokens = tokens,
-            .y = y + h * y_head,
-            .y_stride = heads * y_head,
-        };
+        products[h] = graft_product_of(weight, NULL, h * rows, rows, tokens, x + h * x_head, y + h * y_head);
+        products[h].x_stride = heads * x_head;
+        products[h].y_stride = heads * y_head;
     }
     return call->kernels->linear(call, products, (int32_t)heads, sizeof products[0], error);
 }
