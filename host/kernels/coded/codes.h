@@ -314,56 +314,72 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_scales_at(const struct graft_coded *
     return graft_row_first(graft_row_some_scales(self, dtype, scales), n);
 }
 
-/* [any] Writes a vector of scales, times those of `by` if there are any. */
-GRAFT_ROW_INLINE void graft_row_scales_put(graft_row_floats scales, const float *by, float *out) {
-    if (by != NULL) {
-        scales *= (graft_row_floats)graft_vector_words_from(by);
+/* Numbers that scales are multiplied by, of some tokens; without any, scales are written as they are. */
+struct graft_row_units {
+    const float *of;   /* [n, stride] whole vectors are read; NULL: none */
+    int32_t n;         /* tokens */
+    uint32_t reserved; /* 0 */
+    int64_t stride;
+};
+
+GRAFT_ASSERT_SIZE(struct graft_row_units, 24);
+
+/* [any] Writes a vector of scales of groups from `g` on to `out`, times the units of each token. */
+GRAFT_ROW_INLINE void graft_row_scales_put(graft_row_floats scales, const struct graft_row_units units, int64_t g,
+                                           float *out) {
+    if (units.of == NULL) {
+        memcpy(out + g, &scales, sizeof scales);
     }
-    memcpy(out, &scales, sizeof scales);
+    for (int t = 0; units.of != NULL && t < units.n; t++) {
+        const graft_row_floats both =
+            scales * (graft_row_floats)graft_vector_words_from(units.of + t * units.stride + g);
+        memcpy(out + t * (GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND) + g, &both, sizeof both);
+    }
 }
 
 /* [any] Whole vectors of scales of one type, which is a constant, for n groups. */
 GRAFT_ROW_INLINE void graft_row_scales_of(const struct graft_coded *self, const graft_dtype dtype, const char *scales,
-                                          const float *by, int64_t n, float *out) {
-    const int64_t step = GRAFT_ROW_LANES * graft_row_scale_size(dtype);
-    for (int64_t g = 0; g < n; g += GRAFT_ROW_LANES, scales += step) {
-        __builtin_prefetch((const void *)((uintptr_t)scales + GRAFT_ROW_SCALES_AHEAD), 0, 3);
-        graft_row_scales_put(graft_row_some_scales(self, dtype, scales), by != NULL ? by + g : NULL, out + g);
+                                          const struct graft_row_units units, int64_t n, float *out) {
+    const int64_t size = graft_row_scale_size(dtype);
+    int64_t g = 0;
+    for (; g + GRAFT_ROW_LANES <= n; g += GRAFT_ROW_LANES) {
+        __builtin_prefetch((const void *)((uintptr_t)scales + (uintptr_t)(g * size + GRAFT_ROW_SCALES_AHEAD)), 0, 3);
+        graft_row_scales_put(graft_row_some_scales(self, dtype, scales + g * size), units, g, out);
+    }
+    if (g < n) {
+        const graft_row_floats some = graft_row_some_scales(self, dtype, scales + g * size);
+        graft_row_scales_put(graft_row_first(some, n - g), units, g, out);
     }
 }
 
-/* [any] out [n] = the scales of a row's groups from `group` on, times `by` unless that is NULL, and zeros up to a whole
- * vector. Reads whole vectors of `by`. */
+/* [any] out [n] = the scales of a row's groups from `group` on, and zeros up to a whole vector. With units, it is that
+ * of each token, times its units: [tokens, GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]. */
 GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const struct graft_row *row, int64_t group,
-                                       int64_t n, const float *by, float *out) {
+                                       int64_t n, const struct graft_row_units units, float *out) {
     const int64_t first = row->scale + group, last = (n - 1) / GRAFT_ROW_LANES * GRAFT_ROW_LANES;
     const graft_dtype dtype = row->scales->dtype;
     const char *scales = (const char *)row->scales->data + first * graft_row_scale_size(dtype);
     if (first + last + GRAFT_ROW_LANES > row->scales->rows * self->groups) {
         for (int64_t g = 0; g < n; g += GRAFT_ROW_LANES) {
-            graft_row_scales_put(graft_row_scales_at(self, row, group + g, n - g), by != NULL ? by + g : NULL, out + g);
+            graft_row_scales_put(graft_row_scales_at(self, row, group + g, n - g), units, g, out);
         }
         return;
     }
     switch (dtype) {
     case GRAFT_DTYPE_F16:
-        graft_row_scales_of(self, GRAFT_DTYPE_F16, scales, by, n, out);
+        graft_row_scales_of(self, GRAFT_DTYPE_F16, scales, units, n, out);
         break;
     case GRAFT_DTYPE_BF16:
-        graft_row_scales_of(self, GRAFT_DTYPE_BF16, scales, by, n, out);
+        graft_row_scales_of(self, GRAFT_DTYPE_BF16, scales, units, n, out);
         break;
     case GRAFT_DTYPE_U8:
-        graft_row_scales_of(self, GRAFT_DTYPE_U8, scales, by, n, out);
+        graft_row_scales_of(self, GRAFT_DTYPE_U8, scales, units, n, out);
         break;
     case GRAFT_DTYPE_F8_E4M3:
-        graft_row_scales_of(self, GRAFT_DTYPE_F8_E4M3, scales, by, n, out);
+        graft_row_scales_of(self, GRAFT_DTYPE_F8_E4M3, scales, units, n, out);
         break;
     default:
-        graft_row_scales_of(self, GRAFT_DTYPE_F32, scales, by, n, out);
-    }
-    if (n - last < GRAFT_ROW_LANES) {
-        graft_row_scales_put(graft_row_first((graft_row_floats)graft_vector_words_from(out + last), n - last), NULL,
-                             out + last);
+        graft_row_scales_of(self, GRAFT_DTYPE_F32, scales, units, n, out);
     }
 }
 
