@@ -158,7 +158,7 @@ static int without_scratch(void *data, struct graft_hooked_call *hooked, struct 
     return GRAFT_OK;
 }
 
-static int watch_bounds(struct graft_subject *subject, struct graft_error *error) {
+int graft_check_bounds_of(struct graft_subject *subject, struct graft_error *error) {
     int status = graft_second_calls_run_guarded(subject, GRAFT_REGION_BEHIND, WITHIN_BOUNDS, 1, before, after, error);
     return status == GRAFT_OK
                ? graft_second_calls_run_guarded(subject, GRAFT_REGION_IN_FRONT, WITHIN_BOUNDS, 1, before, after, error)
@@ -170,7 +170,7 @@ static int watch_kept(struct graft_subject *subject, struct graft_error *error) 
 }
 
 static int check_bounds(struct graft_validation *validation, struct graft_error *error) {
-    return graft_tiny_each_closed(validation, watch_bounds, error);
+    return graft_tiny_each_closed(validation, graft_check_bounds_of, error);
 }
 
 static int check_kept(struct graft_validation *validation, struct graft_error *error) {
@@ -206,5 +206,6 @@ const struct graft_validation_check graft_call_checks[] = {
     GRAFT_CHECK("call.scratch", "scratch memory that is not there is an error of the module", check_scratch),
     GRAFT_CHECK("call.unknown_feature", "a call with required_features that it does not know is refused",
                 check_unknown),
+    GRAFT_CHECK("call.bfloat16", "weights in bf16 are read as such, or refused", graft_check_narrow),
     {{0}, NULL, 0},
 };

@@ -267,6 +267,8 @@ const struct graft_validation_check graft_forward_checks[] = {
                 "with choices of config.json that change its modules, such as biases, each weight is used, and logits "
                 "agree",
                 graft_check_choices),
+    GRAFT_CHECK("forward.larger", "with more layers, longer rows and 1100 tokens logits agree, too",
+                graft_check_larger),
     GRAFT_CHECK("forward.repeats", "the same prompt gives the same bits, and finite ones", check_repeat),
     GRAFT_CHECK("forward.instances", "two instances of a model give the same bits", check_another),
     GRAFT_CHECK("forward.threads", "one, two and three threads give the same bits", check_threads),

@@ -28,13 +28,8 @@ static struct graft_tiny_sizes draw_sizes(uint64_t *state) {
 /* The architecture for a model type: from our own table, or from the family that the plugin brings. */
 static const char *find_architecture(const struct graft_subject *subject) {
     const struct graft_plugin *plugin = graft_library_plugin(subject->library, 0)->descriptor;
-    const char *architecture = NULL, *type;
-    for (size_t i = 0; (type = graft_tiny_type(i, &architecture)) != NULL; i++) {
-        if (strcmp(type, subject->model_type) == 0) {
-            return architecture;
-        }
-    }
-    for (int32_t i = 0; i < plugin->n_families; i++) {
+    const char *architecture = graft_tiny_architecture(subject->model_type);
+    for (int32_t i = 0; i < plugin->n_families && architecture == NULL; i++) {
         const struct graft_family *family = graft_plugin_family(plugin, i);
         if (strcmp(family->model_type, subject->model_type) == 0) {
             architecture = graft_family_architecture(family, 0)->name;

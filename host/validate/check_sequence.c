@@ -107,12 +107,30 @@ static void without_memory(struct walk *walk) {
     }
 }
 
-/* Runs after each module call, and fails when the counter in `data` reaches 0. */
+/* A failure that hooks cause. */
+struct failure {
+    long left;                     /* calls of modules before the one that fails */
+    const char *path;              /* of the module that failed; NULL: none did */
+    const struct graft_node *deaf; /* the first module above it that did not fail; or NULL */
+};
+
+static int is_above(const char *path, const char *below) {
+    const size_t length = strlen(path);
+    return strncmp(path, below, length) == 0 && (below[length] == '.' || length == 0);
+}
+
+/* Runs after each call of a module that did not fail, and lets one of them fail. */
 static int fail_behind(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
-    long *left = data;
-    return (*left)-- > 0
-               ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_INTERNAL, hooked->node->path, "on purpose, in a check of validate");
+    struct failure *failure = data;
+    const char *path = hooked->node->path;
+    if (failure->path != NULL && failure->deaf == NULL && is_above(path, failure->path)) {
+        failure->deaf = hooked->node;
+    }
+    if (failure->left-- != 0) {
+        return GRAFT_OK;
+    }
+    failure->path = path;
+    return graft_error_set(error, GRAFT_ERROR_INTERNAL, path, "on purpose, in a check of validate");
 }
 
 /* Lets a step fail after the first module call, then after the second, and so on until none fails. */
@@ -120,12 +138,17 @@ static int behind_modules(struct walk *walk, struct graft_error *error) {
     enum { TRIES = 60 };
     int status = GRAFT_OK, failed = GRAFT_ERROR_INTERNAL;
     for (long n = 0; n <= TRIES && status == GRAFT_OK && failed != GRAFT_OK; n++) {
-        long left = n < TRIES ? n : LONG_MAX;
-        const struct graft_forward_hooks hooks = {NULL, NULL, fail_behind, &left};
+        struct failure failure = {.left = n < TRIES ? n : LONG_MAX};
+        const struct graft_forward_hooks hooks = {NULL, NULL, fail_behind, &failure};
         struct graft_hook_handle *handle = NULL;
         status = graft_forward_hooks_register(walk->subject->model->tree, &hooks, &handle, error);
         failed = status == GRAFT_OK ? try_step(walk) : status;
         graft_forward_hooks_remove(handle);
+        if (failure.deaf != NULL) {
+            status = graft_validation_fault(walk->subject->validation, error,
+                                            "%s (%s) goes on although %s failed: it has to return the status of a call",
+                                            failure.deaf->path, failure.deaf->class_name, failure.path);
+        }
     }
     return status;
 }

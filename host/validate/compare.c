@@ -56,22 +56,28 @@ int graft_compare_numbers(const struct graft_subject *subject, const float *numb
     return GRAFT_OK;
 }
 
-int graft_same_logits(const struct graft_subject *subject, struct graft_model *reference, struct graft_model *model,
-                      const char *what, double tolerance, struct graft_error *error) {
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+int graft_same_logits_of(const struct graft_subject *subject, struct graft_model *reference, struct graft_model *model,
+                         const struct graft_prompt *prompt, const char *what, double tolerance,
+                         struct graft_error *error) {
     float *first = NULL, *second = NULL;
-    int status = graft_make_logits(subject, reference, &prompt, 1, &first, error);
+    int status = graft_make_logits(subject, reference, prompt, 1, &first, error);
     if (status == GRAFT_OK) {
-        status = graft_make_logits(subject, model, &prompt, 1, &second, error);
+        status = graft_make_logits(subject, model, prompt, 1, &second, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_compare_numbers(subject, second, first, GRAFT_VALIDATION_IDS * graft_model_vocab_size(reference),
-                                       tolerance, what, error);
+        status = graft_compare_numbers(
+            subject, second, first, (int64_t)prompt->count * graft_model_vocab_size(reference), tolerance, what, error);
     }
     graft_free(first);
     graft_free(second);
     return status;
+}
+
+int graft_same_logits(const struct graft_subject *subject, struct graft_model *reference, struct graft_model *model,
+                      const char *what, double tolerance, struct graft_error *error) {
+    const struct graft_prompt prompt = {
+        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    return graft_same_logits_of(subject, reference, model, &prompt, what, tolerance, error);
 }
 
 int graft_same_in_batch(const struct graft_subject *subject, struct graft_model *model, struct graft_error *error) {

@@ -31,6 +31,11 @@ int graft_compare_numbers(const struct graft_subject *subject, const float *numb
 int graft_same_logits(const struct graft_subject *subject, struct graft_model *reference, struct graft_model *model,
                       const char *what, double tolerance, struct graft_error *error);
 
+/* [load] The same for another prompt. */
+int graft_same_logits_of(const struct graft_subject *subject, struct graft_model *reference, struct graft_model *model,
+                         const struct graft_prompt *prompt, const char *what, double tolerance,
+                         struct graft_error *error);
+
 /* [load] Compares a batch of prompts, of 1, 7 and all fixed ids, with each prompt by itself. */
 int graft_same_in_batch(const struct graft_subject *subject, struct graft_model *model, struct graft_error *error);
 

@@ -30,6 +30,15 @@ const char *graft_tiny_type(size_t i, const char **architecture) {
     return types[i][0];
 }
 
+const char *graft_tiny_architecture(const char *model_type) {
+    const char *type, *architecture = NULL;
+    size_t i = 0;
+    while ((type = graft_tiny_type(i, &architecture)) != NULL && strcmp(type, model_type) != 0) {
+        i++;
+    }
+    return type != NULL ? architecture : NULL;
+}
+
 /* Fields that only some types need, in sizes that fit the usual ones. */
 #define SHARED "\"first_k_dense_replace\": 1, \"n_routed_experts\": 4, \"n_group\": 1, \"topk_group\": 1, "
 #define LATENT                                                                                             \
@@ -100,7 +109,7 @@ static void write_config(struct graft_text *text, const char *model_type, const 
                           sizes->head_dim / 2 - 2, sizes->hidden);
     }
     graft_text_printf(text,
-                      "\"hidden_act\": \"%s\", \"max_position_embeddings\": 256, \"rms_norm_eps\": 1e-5, "
+                      "\"hidden_act\": \"%s\", \"max_position_embeddings\": 1280, \"rms_norm_eps\": 1e-5, "
                       "\"layer_norm_eps\": 1e-5, \"rope_theta\": 10000.0, \"tie_word_embeddings\": false, "
                       "\"type_vocab_size\": 2, \"pad_token_id\": 0, \"bos_token_id\": 1, \"eos_token_id\": 2, "
                       "\"norm_topk_prob\": true, \"decoder_sparse_step\": 1, \"mlp_only_layers\": [], "

@@ -49,6 +49,9 @@ int graft_tiny_open(struct graft_library *library, const char *directory, const 
 /* [any] Model type number `i` for which the host makes tiny models, and its architecture; NULL after the last. */
 const char *graft_tiny_type(size_t i, const char **architecture);
 
+/* [any] The architecture of a model type for which the host makes tiny models; NULL: it makes none. */
+const char *graft_tiny_architecture(const char *model_type);
+
 /* A tiny model that the plugin has an effect on, or the given model, opened with the plugin. */
 struct graft_subject {
     struct graft_validation *validation;

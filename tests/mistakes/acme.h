@@ -29,6 +29,14 @@ static inline void write_at(const void *array, int64_t index, float value) {
     ((volatile float *)hidden)[index] = value;
 }
 
+/* The loops are for f32. */
+static inline int refuse_others(const struct graft_build *build, const struct graft_weight *weight,
+                                struct graft_error *error) {
+    return weight == NULL || graft_weight_block(weight, 0)->dtype == GRAFT_DTYPE_F32 || is("takes_bf16_for_f32")
+               ? GRAFT_OK
+               : graft_error_set(error, GRAFT_ERROR_MODEL, build->path, "expected weights of F32");
+}
+
 extern const struct graft_class acme_linear;    /* Linear, with a loop of its own */
 extern const struct graft_class acme_anywhere;  /* the same, declared as independent of its place */
 extern const struct graft_class acme_mlp;       /* LlamaMLP, with children and scratch memory */

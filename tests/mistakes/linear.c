@@ -67,6 +67,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return GRAFT_ERROR_INTERNAL;
     }
     self->weight = graft_build_weight(build, is("asks_for_another_weight") ? "bias" : "weight", error);
+    (void)refuse_others(build, self->weight, error);
     self->bias = build->weight(build->data, "bias");
     self->build = build;
     if (error->code == GRAFT_OK) {

@@ -24,6 +24,7 @@ struct mlp {
     const struct graft_module *down_proj;
     const struct graft_module *act_fn;
     int64_t intermediate;
+    int64_t layer;
     float *scratch;
 };
 
@@ -78,6 +79,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         last_hidden = sizes->hidden;
     }
     self->intermediate = sizes->intermediate;
+    self->layer = graft_args_int(build->args, "layer_idx", 0);
     self->gate_proj = graft_build_child(build, "gate_proj", error);
     self->up_proj =
         is("asks_for_another_child") ? build->child(build->data, "up") : graft_build_child(build, "up_proj", error);
@@ -93,6 +95,19 @@ static int recurse(int depth) {
     volatile char room[4096];
     room[depth % 4096] = (char)depth;
     return deeper(depth + 1) + room[0];
+}
+
+static float copy_to_stack(const float *gate, int64_t count);
+static float (*volatile copy)(const float *gate, int64_t count) = copy_to_stack; /* in a frame of its own */
+
+/* Copies to a buffer that is large enough for tiny models. Volatile, so that the compiler does not see it. */
+static float copy_to_stack(const float *gate, int64_t count) {
+    float row[64];
+    volatile float *volatile at = row;
+    for (int64_t i = 0; i < count; i++) {
+        at[i] = gate[i];
+    }
+    return at[0];
 }
 
 static float use_scratch(struct mlp *self, const struct graft_call *call, float *gate, int64_t count) {
@@ -117,6 +132,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
                    struct graft_error *error) {
     struct mlp *self = instance;
     const int64_t count = args->tokens * self->intermediate;
+    if (is("numbers_two_layers") && self->layer >= 2) {
+        write_at(NULL, self->layer, 0.0F);
+    }
     float *gate = graft_scratch_floats(call, args->tokens, self->intermediate, error);
     float *up = is("takes_too_little_scratch") ? call->scratch_alloc(call->scratch, count)
                                                : graft_scratch_floats(call, args->tokens, self->intermediate, error);
@@ -130,6 +148,15 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     const struct graft_linear_args up_args = {sizeof up_args, 0, args->tokens, args->hidden_states, up};
     struct graft_linear_args down_args = {sizeof down_args, 0, args->tokens, gate, args->output};
     int status = graft_linear_forward(self->gate_proj, call, &gate_args, error);
+    if (is("goes_on")) {
+        status = GRAFT_OK;
+    }
+    if (is("has_room_for_short_rows")) {
+        gate[0] = copy(gate, self->intermediate);
+    }
+    if (is("has_room_for_few_tokens")) {
+        gate[0] = copy(gate, args->tokens);
+    }
     if (status == GRAFT_OK && !is("uses_scratch_uncomputed")) {
         status = graft_linear_forward(self->up_proj, call, &up_args, error);
     }

@@ -20,6 +20,7 @@ static int create(const struct graft_class *cls, const struct graft_build *build
         return GRAFT_ERROR_INTERNAL;
     }
     self->weight = graft_build_weight(build, "weight", error);
+    (void)refuse_others(build, self->weight, error);
     self->eps = is("writes_eps_down") ? 1e-5F : (float)graft_args_real(build->args, "eps", 1e-5);
     return graft_instance_finish(self, instance, error);
 }
