@@ -14,7 +14,7 @@
 static const struct graft_validation_check *const groups[] = {
     graft_file_checks,     graft_descriptor_checks, graft_growth_checks,     graft_option_checks, graft_life_checks,
     graft_build_checks,    graft_call_checks,       graft_conversion_checks, graft_shared_checks, graft_forward_checks,
-    graft_sequence_checks, graft_memory_checks,     graft_fuzz_checks,
+    graft_sequence_checks, graft_processor_checks,  graft_memory_checks,     graft_fuzz_checks,
 };
 
 static const struct graft_validation_check *find(size_t i) {

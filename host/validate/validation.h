@@ -61,6 +61,7 @@ extern const struct graft_validation_check graft_forward_checks[];
 extern const struct graft_validation_check graft_memory_checks[];
 extern const struct graft_validation_check graft_call_checks[];
 extern const struct graft_validation_check graft_sequence_checks[];
+extern const struct graft_validation_check graft_processor_checks[];
 extern const struct graft_validation_check graft_fuzz_checks[];
 
 #define GRAFT_CHECK(check_name, check_explanation, check_function) \

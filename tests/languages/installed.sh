@@ -54,6 +54,12 @@ plugin() { # plugin WHAT FILE CLASS: exports its entry, is valid, takes the plac
     check "$1: the model generates what it did" "$original" "$(ids --plugins-dir plugins)"
 }
 
+# What README.md says of an installed copy.
+awk '/^Where Graft is installed/ { found = 1 } found && /^    / { print; inside = 1; next } inside { exit }' \
+    "$(find root -path '*/doc/graft/README.md')" >commands
+check 'README.md has commands for an installed copy' 4 "$(wc -l <commands | tr -d ' ')"
+runs 'README.md: they run' sh -eu commands
+
 by_make() {
     make -C "$1" && make -C "$1" check && make -C "$1" install PREFIX="$scratch/placed"
 }

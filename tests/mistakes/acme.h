@@ -9,6 +9,7 @@
 
 #include "graft/describe.h"
 #include "graft/instance.h"
+#include "graft/logits_processor.h"
 #include "graft/plugin.h"
 
 /* The requested mistake; "" for none. Set by the entry. */
@@ -42,5 +43,6 @@ extern const struct graft_class acme_anywhere;  /* the same, declared as indepen
 extern const struct graft_class acme_mlp;       /* LlamaMLP, with children and scratch memory */
 extern const struct graft_class acme_attention; /* wraps LlamaAttention */
 extern const struct graft_class acme_norm;      /* LlamaRMSNorm, with a loop of its own */
+extern const struct graft_logits_processor acme_processor;
 
 #endif

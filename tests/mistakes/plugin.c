@@ -51,7 +51,10 @@ static struct graft_plugin plugin = {GRAFT_PLUGIN_HEADER,
                                      .init = init,
                                      .replacements = replacements,
                                      .n_replacements = sizeof replacements / sizeof replacements[0],
-                                     .replacement_stride = sizeof replacements[0]};
+                                     .replacement_stride = sizeof replacements[0],
+                                     .logits_processors = &acme_processor,
+                                     .n_logits_processors = 1,
+                                     .logits_processor_stride = sizeof acme_processor};
 
 const struct graft_plugin *graft_plugin_entry(const struct graft_host *host, struct graft_error *error) {
     const char *asked = getenv("GRAFT_TEST_MISTAKE");
