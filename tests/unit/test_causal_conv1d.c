@@ -28,7 +28,7 @@ struct fixture {
     struct graft_row_block blocks[2];
     struct graft_weight weight;
     struct graft_weight bias;
-    int64_t kept[8];
+    int64_t kept[512];
     float states[SEQUENCES][BEFORE];
 };
 
@@ -40,7 +40,7 @@ static void *keep(void *data, int64_t bytes, struct graft_error *error) {
     (void)data;
     (void)error;
     assert_true(bytes <= (int64_t)sizeof fixture.kept);
-    return fixture.kept;
+    return memset(fixture.kept, 0, sizeof fixture.kept);
 }
 
 static int describe_parameter(void *data, const struct graft_parameter_info *info, struct graft_error *error) {
@@ -78,6 +78,7 @@ static void *get_state(const struct graft_call *call, const struct graft_batch *
 }
 
 static int describe(int64_t kernel_size, int32_t bias, struct graft_error *error) {
+    static const struct graft_class cls = {.struct_size = sizeof cls, .name = "Conv1d"};
     const struct graft_sink sink = {.struct_size = sizeof sink,
                                     .path = "conv1d",
                                     .keep = keep,
@@ -87,7 +88,7 @@ static int describe(int64_t kernel_size, int32_t bias, struct graft_error *error
     fixture.items[1] = graft_int_arg("kernel_size", kernel_size);
     fixture.items[2] = graft_int_arg("bias", bias);
     fixture.args = graft_args_of(fixture.items, 3);
-    return graft_causal_conv1d_describe(NULL, NULL, &fixture.args, &sink, error);
+    return graft_causal_conv1d_describe(&cls, NULL, &fixture.args, &sink, error);
 }
 
 /* The tokens of x [tokens, CHANNELS] that `cu_seqlens` and `slots` describe. */
@@ -112,7 +113,7 @@ static void run(int32_t sequences, const int64_t *cu_seqlens, const int32_t *slo
     void *instance = NULL;
     graft_call_init(&call, GRAFT_PRECISION_FLOAT32, scratch);
     call.state = get_state;
-    assert_int_equal(graft_causal_conv1d_create(NULL, &build, &instance, &error), GRAFT_OK);
+    assert_int_equal(graft_outline_create(NULL, &build, &instance, &error), GRAFT_OK);
     assert_int_equal(graft_causal_conv1d_vtable.forward(instance, &call, &args, NULL), GRAFT_OK);
     graft_instance_destroy(instance);
     graft_scratch_destroy(scratch);
@@ -133,7 +134,8 @@ static void check(int32_t bias) {
     float *x = numbers_floats(TOKENS * CHANNELS);
     float *y = numbers_floats(TOKENS * CHANNELS);
     float *pieces = numbers_floats(TOKENS * CHANNELS);
-    assert_int_equal(describe(KERNEL, bias, NULL), GRAFT_OK);
+    struct graft_error error = graft_error_none();
+    assert_int_equal(describe(KERNEL, bias, &error), GRAFT_OK);
     memset(fixture.states, 0, sizeof fixture.states);
     run(SEQUENCES, starts, slots, x, y);
     for (int s = 0; s < SEQUENCES; s++) {
