@@ -123,20 +123,6 @@ static int compare(struct choices *choices, struct graft_subject *changed, struc
     return status;
 }
 
-/* Whether the plugin computes what the original does as long as nothing is changed; if not, forward.agrees says why. */
-static int agrees(struct graft_subject *subject) {
-    struct graft_error ignored = graft_error_none();
-    struct graft_library *library = NULL;
-    struct graft_model *original = NULL;
-    int agrees =
-        graft_has_logits(subject->model) && !subject->is_lossy && !subject->is_on_request &&
-        graft_subject_open(subject, 1, &library, &original, &ignored) == GRAFT_OK &&
-        graft_same_logits(subject, original, subject->model, "", GRAFT_VALIDATION_TOLERANCE, &ignored) == GRAFT_OK;
-    graft_model_free(original);
-    graft_library_free(library);
-    return agrees;
-}
-
 /* A class may refuse a choice in its description. */
 static int try_with_plugin(struct choices *choices, const char *what, struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32};
@@ -212,7 +198,7 @@ static int with_choices(struct graft_subject *subject, struct graft_error *error
     }
     struct choices choices = {.subject = subject,
                               .library = subject->library,
-                              .compares = agrees(subject),
+                              .compares = graft_agrees(subject),
                               .directory =
                                   graft_format("%s/.%s-choices", subject->validation->folder, subject->model_type)};
     char *path = graft_path_join(subject->directory, "config.json");

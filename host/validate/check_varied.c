@@ -36,12 +36,6 @@ static int has_new_class(const struct graft_subject *subject) {
     return is_new;
 }
 
-/* Whether the original can tell what is right. */
-static int has_reference(const struct graft_subject *subject) {
-    return graft_has_logits(subject->model) && !subject->is_own_type && !subject->is_lossy && !subject->is_on_request &&
-           !subject->is_adapted;
-}
-
 /* Compares the logits of a model in another directory with those of its original. A class may refuse the model while it
  * is opened or loaded. */
 static int compare(struct graft_subject *varied, const struct graft_prompt *prompt, struct graft_error *error) {
@@ -84,11 +78,11 @@ static int larger(struct graft_subject *subject, struct graft_error *error) {
     const struct graft_prompt prompt = {.struct_size = sizeof prompt, .ids = ids, .count = LONG};
     struct graft_subject varied = *subject;
     const char *architecture = graft_tiny_architecture(subject->model_type);
-    if (!has_reference(subject) || architecture == NULL) {
-        return graft_subject_leave(subject, "there is no original to compare with");
-    }
-    if (!has_new_class(subject)) {
+    if (!graft_subject_has_logits(subject) || !has_new_class(subject)) {
         return GRAFT_OK;
+    }
+    if (architecture == NULL || !graft_agrees(subject)) {
+        return graft_subject_leave(subject, "there is no original that it agrees with");
     }
     for (int32_t i = 0; i < LONG; i++) {
         ids[i] = 3 + i * 29 % 80;
@@ -214,7 +208,7 @@ static int narrowed(struct graft_subject *subject, struct graft_error *error) {
         varied.model_type = place;
         status = graft_check_bounds_of(&varied, error);
         varied.library = subject->library;
-        if (status == GRAFT_OK && has_reference(subject)) {
+        if (status == GRAFT_OK && graft_agrees(subject)) {
             status = compare(&varied, &prompt, error);
         }
     }

@@ -80,6 +80,19 @@ int graft_same_logits(const struct graft_subject *subject, struct graft_model *r
     return graft_same_logits_of(subject, reference, model, &prompt, what, tolerance, error);
 }
 
+int graft_agrees(const struct graft_subject *subject) {
+    struct graft_error ignored = graft_error_none();
+    struct graft_library *library = NULL;
+    struct graft_model *original = NULL;
+    int agrees =
+        graft_has_logits(subject->model) && !subject->is_own_type && !subject->is_lossy && !subject->is_on_request &&
+        !subject->is_adapted && graft_subject_open(subject, 1, &library, &original, &ignored) == GRAFT_OK &&
+        graft_same_logits(subject, original, subject->model, "", GRAFT_VALIDATION_TOLERANCE, &ignored) == GRAFT_OK;
+    graft_model_free(original);
+    graft_library_free(library);
+    return agrees;
+}
+
 int graft_same_in_batch(const struct graft_subject *subject, struct graft_model *model, struct graft_error *error) {
     const int32_t *ids = graft_validation_ids();
     const struct graft_prompt prompts[] = {

@@ -36,6 +36,10 @@ int graft_same_logits_of(const struct graft_subject *subject, struct graft_model
                          const struct graft_prompt *prompt, const char *what, double tolerance,
                          struct graft_error *error);
 
+/* [load] Whether the original can tell what is right in a variant of the model: the plugin means to compute the same,
+ * and does so here. If it does not, forward.agrees says why. */
+int graft_agrees(const struct graft_subject *subject);
+
 /* [load] Compares a batch of prompts, of 1, 7 and all fixed ids, with each prompt by itself. */
 int graft_same_in_batch(const struct graft_subject *subject, struct graft_model *model, struct graft_error *error);
 
