@@ -3,22 +3,10 @@
 # left alone, adapters go around others, and the number of threads changes nothing. The build's goldens hold logits,
 # exact weights and saving.
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER MAKE_ADAPTER
-set -eu
-host=$1 plugins=$2 goldens=$3 make_adapter=$4
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/../../tests/quantized.sh"
+make_adapter=$4
+sound=bitnet_offline
 q=model.layers.0.self_attn.q_proj
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
-
-fresh() { # fresh [CASE]: a sound checkpoint
-    rm -rf "$scratch/model"
-    cp -r "$goldens/quantized/${1:-bitnet_offline}" "$scratch/model"
-    chmod -R u+w "$scratch/model"
-}
 
 run() {
     "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" \
@@ -30,35 +18,11 @@ plan() {
         >"$scratch/plan"
 }
 
-refused() { # refused WORDS...: exit status 4, and each of the words in the message
-    status=0
-    run >"$scratch/out" 2>&1 || status=$?
-    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
-    grep -q '[^ ]*\.\(json\|safetensors\): ' "$scratch/out" || fail "no file in: $(cat "$scratch/out")"
-    for words; do
-        grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
-    done
-}
-
-config() { # config FROM TO [CASE]: an edit of config.json that must change something
-    fresh "${3:-}"
-    sed "s/$1/$2/" "$scratch/model/config.json" >"$scratch/edited"
-    cmp -s "$scratch/edited" "$scratch/model/config.json" && fail "$1 is not in config.json"
-    cp "$scratch/edited" "$scratch/model/config.json"
-}
-
 edit() { # edit FROM TO [CASE]: an edit of the weights, as long as each other, that must change something
     fresh "${3:-}"
     LC_ALL=C sed "s/$1/$2/g" "$scratch/model/model.safetensors" >"$scratch/edited"
     cmp -s "$scratch/edited" "$scratch/model/model.safetensors" && fail "$1 is not in the weights"
     cp "$scratch/edited" "$scratch/model/model.safetensors"
-}
-
-offset_of() { # offset_of TENSOR: where its bytes begin in the file
-    file=$scratch/model/model.safetensors
-    length=$(od -An -t u8 -N 8 "$file" | tr -d ' ')
-    head -c $((8 + length)) "$file" | grep -ao "\"$1\":{[^}]*\"data_offsets\":\[[0-9]*" | sed 's/.*\[//' |
-        awk -v header="$length" '{ print 8 + header + $1 }'
 }
 
 poke() { # poke TENSOR BYTES: its first bytes

@@ -3,27 +3,9 @@
 # are left alone, shards may split a module, and the number of threads changes nothing. The build's goldens hold logits,
 # exact weights and saving, plugins/lora/joined.sh adapters around it.
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
-set -eu
-host=$1 plugins=$2 goldens=$3
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/../../tests/quantized.sh"
+sound=bnb_nf4_double_qwen3
 q=model.layers.0.self_attn.q_proj state=quant_state.bitsandbytes__nf4
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
-
-fresh() { # fresh [CASE]: a sound checkpoint
-    rm -rf "$scratch/model"
-    cp -r "$goldens/quantized/${1:-bnb_nf4_double_qwen3}" "$scratch/model"
-    chmod -R u+w "$scratch/model"
-}
-
-run() {
-    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 4 --output-ids \
-        "$@"
-}
 
 apart() { # apart OPTION...: with projections that none joins
     run --plugins bitsandbytes "$@"
@@ -37,13 +19,6 @@ refused() { # refused WORDS...: exit status 4, and each of the words in the mess
     for words; do
         grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
     done
-}
-
-config() { # config FROM TO [CASE]: an edit of config.json that must change something
-    fresh "${3:-}"
-    sed "s/$1/$2/" "$scratch/model/config.json" >"$scratch/edited"
-    cmp -s "$scratch/edited" "$scratch/model/config.json" && fail "$1 is not in config.json"
-    cp "$scratch/edited" "$scratch/model/config.json"
 }
 
 edit() { # edit FROM TO [CASE]: an edit of the weights, as long as each other, that must change something

@@ -3,36 +3,8 @@
 # alone, shards may split a module, and the number of threads changes nothing. The build's goldens hold logits, exact
 # weights and saving.
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
-set -eu
-host=$1 plugins=$2 goldens=$3
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
-
-fresh() { # fresh [CASE]: a sound checkpoint, with ragged blocks unless another is named
-    rm -rf "$scratch/model"
-    cp -r "$goldens/quantized/${1:-fp8_block_partial_llama}" "$scratch/model"
-    chmod -R u+w "$scratch/model"
-}
-
-run() {
-    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 4 --output-ids \
-        "$@"
-}
-
-refused() { # refused WORDS...: exit status 4, and each of the words in the message
-    status=0
-    run >"$scratch/out" 2>&1 || status=$?
-    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
-    grep -q '[^ ]*\.\(json\|safetensors\): ' "$scratch/out" || fail "no file in: $(cat "$scratch/out")"
-    for words; do
-        grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
-    done
-}
+. "$(dirname "$0")/../../tests/quantized.sh"
+sound=fp8_block_partial_llama
 
 config() { # config FROM TO: an edit of config.json, all in one line, that must change something
     fresh

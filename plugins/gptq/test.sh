@@ -2,45 +2,9 @@
 # What a GPTQ checkpoint may have wrong is an error that names tensor or field, other models are left alone, and the
 # number of threads changes nothing. The build's goldens hold logits, exact weights and saving.
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
-set -eu
-host=$1 plugins=$2 goldens=$3
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
+. "$(dirname "$0")/../../tests/quantized.sh"
 
 sound=gptq_int4_desc_act_llama
-
-fresh() { # fresh: a sound checkpoint, with groups of 32 and act-order if it is not another
-    rm -rf "$scratch/model"
-    cp -r "$goldens/quantized/$sound" "$scratch/model"
-    chmod -R u+w "$scratch/model"
-}
-
-run() {
-    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 2 --output-ids \
-        "$@"
-}
-
-refused() { # refused WORDS...: exit status 4, and each of the words in the message
-    status=0
-    run >"$scratch/out" 2>&1 || status=$?
-    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
-    grep -q '[^ ]*\.\(json\|safetensors\): ' "$scratch/out" || fail "no file in: $(cat "$scratch/out")"
-    for words; do
-        grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
-    done
-}
-
-config() { # config FROM TO: an edit of config.json that must change something
-    fresh
-    sed "s/$1/$2/" "$scratch/model/config.json" >"$scratch/edited"
-    cmp -s "$scratch/edited" "$scratch/model/config.json" && fail "$1 is not in config.json"
-    cp "$scratch/edited" "$scratch/model/config.json"
-}
 
 echo 'nothing to name: the config selects the plugin'
 fresh

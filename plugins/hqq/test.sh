@@ -2,44 +2,9 @@
 # What an HQQ checkpoint may have wrong is an error that names file and field, and modules join or stay apart with a line.
 # The build's goldens hold logits, exact weights and saving.
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
-set -eu
-host=$1 plugins=$2 goldens=$3
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/../../tests/quantized.sh"
+sound=hqq_int4_llama
 q=model.layers.0.self_attn.q_proj params=quantization_config.quant_config.weight_quant_params
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
-
-fresh() { # fresh [CASE]: a sound checkpoint
-    rm -rf "$scratch/model"
-    cp -r "$goldens/quantized/${1:-hqq_int4_llama}" "$scratch/model"
-    chmod -R u+w "$scratch/model"
-}
-
-run() {
-    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 4 --output-ids \
-        "$@"
-}
-
-refused() { # refused WORDS...: in one line
-    status=0
-    run >"$scratch/out" 2>&1 || status=$?
-    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
-    [ "$(wc -l <"$scratch/out")" = 1 ] || fail "not one line: $(cat "$scratch/out")"
-    for words; do
-        grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
-    done
-}
-
-config() { # config FROM TO [CASE]: an edit of config.json that must change something
-    fresh "${3:-}"
-    sed "s/$1/$2/" "$scratch/model/config.json" >"$scratch/edited"
-    cmp -s "$scratch/edited" "$scratch/model/config.json" && fail "$1 is not in config.json"
-    cp "$scratch/edited" "$scratch/model/config.json"
-}
 
 echo 'nothing to name: the config selects the plugin'
 for case in hqq_int4_llama hqq_mixed_qwen2; do

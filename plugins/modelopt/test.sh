@@ -3,35 +3,12 @@
 # converted are left alone, both formats may be in one model, and the number of threads changes nothing. The build's
 # goldens hold logits, exact weights and saving.
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
-set -eu
-host=$1 plugins=$2 goldens=$3
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
+. "$(dirname "$0")/../../tests/quantized.sh"
 
 fresh() { # fresh CASE: a sound checkpoint
     rm -rf "$scratch/model"
     cp -r "$goldens/quantized/modelopt_$1" "$scratch/model"
     chmod -R u+w "$scratch/model"
-}
-
-run() {
-    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 4 --output-ids \
-        "$@"
-}
-
-refused() { # refused WORDS...: exit status 4, and each of the words in the message
-    status=0
-    run >"$scratch/out" 2>&1 || status=$?
-    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
-    grep -q '[^ ]*\.\(json\|safetensors\): ' "$scratch/out" || fail "no file in: $(cat "$scratch/out")"
-    for words; do
-        grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
-    done
 }
 
 edit() { # edit FROM TO: an edit of config.json, all in one line, that must change something
@@ -46,14 +23,6 @@ rename() { # rename FROM TO: in the names of tensors and what is said of them, a
     LC_ALL=C sed -i "s/$1/$2/g" "$scratch/model/model.safetensors"
     cmp -s "$scratch/before" "$scratch/model/model.safetensors" && fail "$1 is not in model.safetensors"
     return 0
-}
-
-poke() { # poke TENSOR BYTES: at the tensor's start, as printf has them
-    file=$scratch/model/model.safetensors
-    header=$(od -An -tu8 -N8 "$file" | tr -d ' ')
-    offset=$(head -c $((header + 8)) "$file" | grep -ao "\"$1\":{[^}]*}" | sed 's/.*"data_offsets":\[\([0-9]*\),.*/\1/')
-    # shellcheck disable=SC2059 # the format is the bytes
-    printf "$2" | dd of="$file" bs=1 seek=$((header + 8 + offset)) conv=notrunc 2>/dev/null
 }
 
 plan() {

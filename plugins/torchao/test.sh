@@ -2,50 +2,7 @@
 # What a checkpoint by torchao may have wrong is an error that names file and field or tensor, and projections are joined.
 # The build's goldens hold logits, exact weights and saving.
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
-set -eu
-host=$1 plugins=$2 goldens=$3
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
-
-fresh() { # fresh CASE: a sound checkpoint
-    rm -rf "$scratch/model"
-    cp -r "$goldens/quantized/$1" "$scratch/model"
-    chmod -R u+w "$scratch/model"
-}
-
-run() {
-    "$host" --quiet --plugins-dir "$plugins" --model "$scratch/model" --input-ids 1,2,3 --max-new-tokens 4 --output-ids \
-        "$@"
-}
-
-refused() { # refused WORDS...: in one line
-    status=0
-    run >"$scratch/out" 2>&1 || status=$?
-    [ "$status" = 4 ] || fail "exit status $status instead of 4: $(cat "$scratch/out")"
-    [ "$(wc -l <"$scratch/out")" = 1 ] || fail "not one line: $(cat "$scratch/out")"
-    for words; do
-        grep -qF "$words" "$scratch/out" || fail "no \"$words\" in: $(cat "$scratch/out")"
-    done
-}
-
-config() { # config FROM TO CASE: an edit of config.json that must change something
-    fresh "$3"
-    sed "s/$1/$2/" "$scratch/model/config.json" >"$scratch/edited"
-    cmp -s "$scratch/edited" "$scratch/model/config.json" && fail "$1 is not in config.json"
-    cp "$scratch/edited" "$scratch/model/config.json"
-}
-
-offset_of() { # offset_of TENSOR: where its bytes begin in the file
-    file=$scratch/model/model.safetensors
-    length=$(od -An -t u8 -N 8 "$file" | tr -d ' ')
-    head -c $((8 + length)) "$file" | grep -ao "\"$1\":{[^}]*\"data_offsets\":\[[0-9]*" | sed 's/.*\[//' |
-        awk -v header="$length" '{ print 8 + header + $1 }'
-}
+. "$(dirname "$0")/../../tests/quantized.sh"
 
 echo 'nothing to name: the config selects the plugin'
 for case in int8_llama:TorchAoInt8Linear int8_qwen2:TorchAoInt8Linear int4_qwen3:TorchAoInt4Linear; do
