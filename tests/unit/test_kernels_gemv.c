@@ -221,28 +221,45 @@ static void check_tiles_of_shapes(const struct by_tiles *tiles) {
     }
 }
 
-static void test_tiles(void **state) {
-    (void)state;
+/* What multiplies tiles here, or NULL. */
+static const struct by_tiles *tiles_of_processor(void) {
 #if defined(__x86_64__)
+    static const struct by_tiles tiles = {&graft_tiles_gemv_amx, &graft_tiles_amx};
     if (graft_tiles_are_right()) {
-        check_tiles_of_shapes(&(struct by_tiles){&graft_tiles_gemv_amx, &graft_tiles_amx});
-        return;
+        return &tiles;
     }
 #endif
-    print_message("skipped: this processor does not multiply tiles of bf16\n");
-    skip();
+    return NULL;
+}
+
+static const struct by_tiles *tiles_of_model(void) {
+#if defined(__x86_64__)
+    static const struct by_tiles tiles = {&graft_tiles_gemv_model, &graft_tiles_model};
+    if (graft_isa_runnable() >= 4) {
+        return &tiles;
+    }
+#endif
+    return NULL;
+}
+
+static void test_tiles(void **state) {
+    (void)state;
+    const struct by_tiles *tiles = tiles_of_processor();
+    if (tiles == NULL) {
+        print_message("skipped: this processor does not multiply tiles of bf16\n");
+        skip();
+    }
+    check_tiles_of_shapes(tiles);
 }
 
 static void test_tiles_of_model(void **state) {
     (void)state;
-#if defined(__x86_64__)
-    if (graft_isa_runnable() >= 4) {
-        check_tiles_of_shapes(&(struct by_tiles){&graft_tiles_gemv_model, &graft_tiles_model});
-        return;
+    const struct by_tiles *tiles = tiles_of_model();
+    if (tiles == NULL) {
+        print_message("skipped: this processor has no AVX-512\n");
+        skip();
     }
-#endif
-    print_message("skipped: this processor has no AVX-512\n");
-    skip();
+    check_tiles_of_shapes(tiles);
 }
 
 int main(void) {
