@@ -115,7 +115,7 @@ static int compare(struct choices *choices, struct graft_subject *changed, struc
                                        GRAFT_VALIDATION_TOLERANCE, error);
         }
         if (status == GRAFT_ERROR_PLUGIN) {
-            graft_culprit_add(changed, original, error);
+            graft_culprit_add(changed, original, NULL, error);
         }
     }
     graft_model_free(original);

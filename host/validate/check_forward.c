@@ -43,7 +43,7 @@ static int compare_with(struct graft_subject *subject, struct graft_model *origi
     int status = graft_same_logits(subject, original, subject->model, "logits with it and without",
                                    GRAFT_VALIDATION_TOLERANCE, subject->is_on_request ? &own : error);
     if (status != GRAFT_OK && !subject->is_on_request) {
-        graft_culprit_add(subject, original, error);
+        graft_culprit_add(subject, original, NULL, error);
     }
     return status != GRAFT_OK && subject->is_on_request
                ? graft_subject_leave(subject, "it computes something else, on request only")

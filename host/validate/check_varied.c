@@ -50,7 +50,7 @@ static int compare(struct graft_subject *varied, const struct graft_prompt *prom
                                           GRAFT_VALIDATION_TOLERANCE, error);
         }
         if (status == GRAFT_ERROR_PLUGIN) {
-            graft_culprit_add(varied, original, error);
+            graft_culprit_add(varied, original, prompt, error);
         }
     }
     graft_model_free(original);
@@ -59,6 +59,33 @@ static int compare(struct graft_subject *varied, const struct graft_prompt *prom
     graft_library_free(libraries[0]);
     varied->model = NULL;
     return status;
+}
+
+/* Whether the plugin's classes take this model; they may refuse it. */
+static int takes(struct graft_subject *varied) {
+    struct graft_error refusal = graft_error_none();
+    struct graft_library *library = NULL;
+    struct graft_model *model = NULL;
+    int is_taken = graft_subject_open(varied, 0, &library, &model, &refusal) == GRAFT_OK;
+    graft_model_free(model);
+    graft_library_free(library);
+    return is_taken;
+}
+
+/* Runs the calls of the varied model on guarded memory, and compares it with the original if `compares` is set. */
+static int run(struct graft_subject *varied, const char *place, const struct graft_prompt *prompt, int compares,
+               struct graft_error *error) {
+    struct graft_library *library = varied->library;
+    graft_validation_at(varied->validation, place);
+    varied->model = NULL;
+    varied->library = NULL;
+    if (!takes(varied)) {
+        return GRAFT_OK;
+    }
+    varied->model_type = place;
+    int status = graft_check_bounds_of(varied, error);
+    varied->library = library;
+    return status == GRAFT_OK && compares ? compare(varied, prompt, error) : status;
 }
 
 /* --- Larger models --- */
@@ -88,16 +115,14 @@ static int larger(struct graft_subject *subject, struct graft_error *error) {
         ids[i] = 3 + i * 29 % 80;
     }
     varied.directory = graft_format("%s/.%s-larger", subject->validation->folder, subject->model_type);
-    varied.model = NULL;
     int status = varied.directory != NULL ? graft_tiny_write(subject->library, subject->model_type, architecture,
                                                              &sizes, varied.directory, error)
                                           : graft_fail_memory(error, subject->directory);
     char place[160];
     (void)snprintf(place, sizeof place, "%.60s with %d layers, rows of %d and %d tokens", subject->model_type,
                    sizes.layers, sizes.intermediate, LONG);
-    graft_validation_at(subject->validation, place);
     if (status == GRAFT_OK) {
-        status = compare(&varied, &prompt, error);
+        status = run(&varied, place, &prompt, 1, error);
     }
     graft_free(varied.directory);
     return status;
@@ -176,17 +201,6 @@ static int copy_narrow(const struct graft_subject *subject, const char *director
     return status;
 }
 
-/* Whether the plugin's classes take these weights; they may refuse them. */
-static int takes(struct graft_subject *varied) {
-    struct graft_error refusal = graft_error_none();
-    struct graft_library *library = NULL;
-    struct graft_model *model = NULL;
-    int is_taken = graft_subject_open(varied, 0, &library, &model, &refusal) == GRAFT_OK;
-    graft_model_free(model);
-    graft_library_free(library);
-    return is_taken;
-}
-
 static int narrowed(struct graft_subject *subject, struct graft_error *error) {
     const struct graft_prompt prompt = {
         .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
@@ -196,21 +210,13 @@ static int narrowed(struct graft_subject *subject, struct graft_error *error) {
     }
     char *place = graft_format("%s with weights in bf16", subject->model_type);
     varied.directory = graft_format("%s/.%s-bf16", subject->validation->folder, subject->model_type);
-    varied.model = NULL;
-    varied.library = NULL;
     int status = place != NULL && varied.directory != NULL ? copy_narrow(subject, varied.directory, error)
                                                            : graft_fail_memory(error, subject->directory);
-    graft_validation_at(subject->validation, place != NULL ? place : subject->model_type);
     if (status == GRAFT_OK && subject->is_adapted) {
         status = graft_tiny_make_adapter(subject->library, varied.directory, error);
     }
-    if (status == GRAFT_OK && takes(&varied)) {
-        varied.model_type = place;
-        status = graft_check_bounds_of(&varied, error);
-        varied.library = subject->library;
-        if (status == GRAFT_OK && graft_agrees(subject)) {
-            status = compare(&varied, &prompt, error);
-        }
+    if (status == GRAFT_OK) {
+        status = run(&varied, place, &prompt, graft_agrees(subject), error);
     }
     graft_free(varied.directory);
     graft_free(place);

@@ -29,16 +29,17 @@ static const struct graft_compared_node *find(const struct graft_tree_comparison
     return found;
 }
 
-void graft_culprit_add(struct graft_subject *subject, struct graft_model *original, struct graft_error *error) {
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+void graft_culprit_add(struct graft_subject *subject, struct graft_model *original, const struct graft_prompt *prompt,
+                       struct graft_error *error) {
+    const struct graft_prompt fixed = {
+        .struct_size = sizeof fixed, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
     struct graft_tree_comparison comparison;
     struct graft_error own = graft_error_none();
     float *logits = NULL;
     int status = graft_tree_comparison_begin(subject->model->tree, original->tree, 0, 1,
                                              graft_model_kv_dtype(subject->model), &comparison, &own);
     if (status == GRAFT_OK) {
-        status = graft_make_logits(subject, subject->model, &prompt, 1, &logits, &own);
+        status = graft_make_logits(subject, subject->model, prompt != NULL ? prompt : &fixed, 1, &logits, &own);
     }
     const struct graft_compared_node *found = status == GRAFT_OK ? find(&comparison) : NULL;
     if (found != NULL) {

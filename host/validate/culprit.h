@@ -6,7 +6,8 @@
 #include "validate/compare.h"
 
 /* [load] Adds to an error about different logits the module at fault: the first one that computes other outputs than
- * the original's module from the same inputs, while no module below it does. */
-void graft_culprit_add(struct graft_subject *subject, struct graft_model *original, struct graft_error *error);
+ * the original's module from the same inputs, while no module below it does. `prompt` NULL: the fixed one. */
+void graft_culprit_add(struct graft_subject *subject, struct graft_model *original, const struct graft_prompt *prompt,
+                       struct graft_error *error);
 
 #endif

@@ -126,7 +126,7 @@ on_checkpoint() { # MODEL CALLS [OPTION...]: $plugin on it; CALLS are the checks
         status=$?
     check "$model: exit status" 0 "$status"
     check "$model: skipped are" "${calls}call.bfloat16 forward.agrees forward.choices forward.larger fuzz.sizes" \
-        "$(sed -n 's/^ok [0-9]* - \(\(build\|conv\|life.shared\|forw\|call\|sequ\|mem\|fuzz\)[a-z_.]*\): .* # SKIP.*/\1/p' \
+        "$(sed -n 's/^ok [0-9]* - \(\(build\|conv\|life.shared\|forw\|call\|sequ\|mem\|fuzz\)[a-z0-9_.]*\): .* # SKIP.*/\1/p' \
             "$scratch/out" | paste -sd ' ')"
     has "$model: why" "# SKIP $model: there is no original: " "$scratch/out"
     check "$model: nothing passes in part" '' "$(grep '^#' "$scratch/out" | grep -v -e ' asks config.json for ' -e '^# [0-9]* passed')"
