@@ -198,7 +198,7 @@ static void add_first(void *data, int64_t begin, int64_t end) {
 static void be_undefined(const struct graft_linear_args *args) {
     volatile int32_t most = INT32_MAX;
     if (is("overflows")) {
-        most += (int32_t)args->tokens;
+        most = most + (int32_t)args->tokens;
     }
     if (is("reads_behind_malloc")) {
         float *numbers = malloc(10 * sizeof *numbers);

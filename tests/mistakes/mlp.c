@@ -72,9 +72,9 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     if (self == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    sum += is("keeps_args_of_describe") ? sizes->args->count : 0;
-    sum += is("keeps_text_of_describe") ? sizes->hidden_act[0] : 0;
-    sum += is("keeps_sink") ? (int64_t)sizes->sink->struct_size : 0;
+    sum = sum + (is("keeps_args_of_describe") ? sizes->args->count : 0);
+    sum = sum + (is("keeps_text_of_describe") ? sizes->hidden_act[0] : 0);
+    sum = sum + (is("keeps_sink") ? (int64_t)sizes->sink->struct_size : 0);
     if (is("create_writes_static")) {
         last_hidden = sizes->hidden;
     }
@@ -112,9 +112,9 @@ static float copy_to_stack(const float *gate, int64_t count) {
 
 static float use_scratch(struct mlp *self, const struct graft_call *call, float *gate, int64_t count) {
     float sum = 0.0F;
-    sum += is("reads_behind_scratch") ? *numbers_at(gate, count) : 0.0F;
-    sum += is("reads_in_front_of_scratch") ? *numbers_at(gate, -1) : 0.0F;
-    sum += is("keeps_scratch") && self->scratch != NULL ? *numbers_at(self->scratch, 0) : 0.0F;
+    sum = sum + (is("reads_behind_scratch") ? *numbers_at(gate, count) : 0.0F);
+    sum = sum + (is("reads_in_front_of_scratch") ? *numbers_at(gate, -1) : 0.0F);
+    sum = sum + (is("keeps_scratch") && self->scratch != NULL ? *numbers_at(self->scratch, 0) : 0.0F);
     if (is("writes_behind_scratch")) {
         write_at(gate, count, 1.0F);
     }
