@@ -82,15 +82,15 @@ class Headers:
 
     @staticmethod
     def _fields(body):
-        """Each member with the comment that is about it: above it, or behind it."""
+        """Each member with the comment that is about it: above it, or after it."""
         above = ""
         for match in re.finditer(r"/\*(.*?)\*/|([^;/]+(?:/(?!\*)[^;/]*)*);([ \t]*/\*(.*?)\*/)?", body, re.S):
-            comment, declaration, _, behind = match.groups()
+            comment, declaration, _, after = match.groups()
             if declaration is None or not declaration.strip():
                 above = comment or ""
                 continue
             declaration = " ".join(declaration.split())
-            yield declaration, " ".join((behind or above).split())
+            yield declaration, " ".join((after or above).split())
             above = ""
 
     def _declaration(self, text):

@@ -9,7 +9,7 @@ source=$1
 host=${2:-$source/host}
 . "$source/tests/tap.sh"
 
-# The indented lines behind the sentence that introduces them.
+# The indented lines after the sentence that introduces them.
 order=$(awk '/^A file includes its own folder/ { on = 1; next } on && /^    / { printf "%s ", $0; seen = 1; next } seen { exit }' \
     "$source/docs/architecture.md")
 

@@ -10,7 +10,7 @@ set -eu
 slots='describe|create|destroy|init|deinit|get_extension|infer|apply|reverse|shape|quantize|is_fusable|make_fused_class'
 slots="$slots|make_transforms|ignores|start|stop|process|accept|fork"
 
-# What is called further than three lines behind the beginning of a task, or behind none.
+# What is called further than three lines after the beginning of a task, or after none.
 bare_calls() { # bare_calls FILE...
     awk -v slots="(->|[.])($slots)[(]|[^_a-z]entry[(]" '
         FNR == 1 || /^}/ { began = -9 }

@@ -11,7 +11,7 @@
 
 /* A family file (docs/family.md) that the library holds. */
 struct graft_family_text {
-    const char *name; /* "llama.family.json"; NULL behind the last */
+    const char *name; /* "llama.family.json"; NULL after the last */
     const char *text; /* [size], JSON */
     size_t size;
     const char *model_type;
@@ -20,10 +20,10 @@ struct graft_family_text {
     const int *needs;           /* indices of the texts that it builds on, all below its own; then -1 */
 };
 
-/* [any] The family files of the library, each behind those that it builds on; the last has no name. */
+/* [any] The family files of the library, each after those that it builds on; the last has no name. */
 const struct graft_family_text *graft_built_in_texts(void);
 
-/* [any] Class number `i` of those that every family may use; NULL behind the last. */
+/* [any] Class number `i` of those that every family may use; NULL after the last. */
 const struct graft_class *graft_basic_class(size_t i);
 
 /* [any] The class that transformers' ACT2FN has for a name ("silu"); NULL: there is none. */

@@ -40,7 +40,7 @@ int graft_args_valid(const struct graft_args *args) {
     return 1;
 }
 
-/* The bytes that an argument needs behind the items: its numbers, then its strings. */
+/* The bytes that an argument needs after the items: its numbers, then its strings. */
 static size_t text_bytes(const struct graft_arg *arg) {
     return strlen(arg->name) + 1 + (arg->kind == GRAFT_ARG_STRING ? strlen(arg->string) + 1 : 0);
 }

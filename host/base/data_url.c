@@ -20,7 +20,7 @@ int graft_data_url_decode(const char *url, size_t length, const char *source, st
     }
     if (head < n || strncasecmp(url + head - n, encoding, n) != 0 ||
         graft_base64_decode(url + head + 1, length - head - 1, bytes) != 0) {
-        return graft_error_set(error, GRAFT_ERROR_USAGE, source, "expected base64 behind data:image/png;base64,");
+        return graft_error_set(error, GRAFT_ERROR_USAGE, source, "expected base64 after data:image/png;base64,");
     }
     return bytes->failed ? graft_fail_memory(error, source) : GRAFT_OK;
 }

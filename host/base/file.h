@@ -36,7 +36,7 @@ int graft_file_write(const char *path, const struct graft_file_piece *pieces, si
 int graft_file_write_temporary(const char *path, const struct graft_file_piece *pieces, size_t n,
                                struct graft_error *error);
 
-/* [any] The part of a path behind its last slash, as a pointer into it. */
+/* [any] The part of a path after its last slash, as a pointer into it. */
 const char *graft_path_name(const char *path);
 
 /* [any] "a/b" from "a" and "b"; the caller frees it. */

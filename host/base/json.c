@@ -21,7 +21,7 @@ enum { MAX_DEPTH = 128 };
 static _Thread_local int ran_out;
 
 /* Jansson's lexer continues after it failed to enlarge a buffer. A string then lacks its closing quote, and jansson
- * searches behind the buffer's end for it. So each block has room behind its end, filled with quotes. */
+ * searches past the buffer's end for it. So each block has room past its end, filled with quotes. */
 enum { ROOM_BEHIND = 16 };
 
 static void *allocate(size_t bytes) {

@@ -73,7 +73,7 @@ const char *graft_json_other_key(const graft_json *object, const char *const *ke
 /* Iterates over members in the order of the file: `iterator` starts as NULL. Returns 0 at the end. */
 int graft_json_next(const graft_json *object, void **iterator, const char **key, const graft_json **value);
 
-/* Member number `i` of an object, in the order of the file; NULL behind the last. Asking for one after another costs no
+/* Member number `i` of an object, in the order of the file; NULL after the last. Asking for one after another costs no
  * more than graft_json_next. */
 const graft_json *graft_json_member(const graft_json *object, size_t i, const char **key);
 

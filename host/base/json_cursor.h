@@ -22,7 +22,7 @@ static inline int graft_json_is_space(char c) {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Whether `c` comes next, behind white space. */
+/* Whether `c` comes next, after white space. */
 static inline int graft_json_cursor_sees(struct graft_json_cursor *cursor, char c) {
     while (cursor->at < cursor->length && graft_json_is_space(cursor->text[cursor->at])) {
         cursor->at++;
@@ -30,7 +30,7 @@ static inline int graft_json_cursor_sees(struct graft_json_cursor *cursor, char 
     return cursor->at < cursor->length && cursor->text[cursor->at] == c;
 }
 
-/* Skips `c` if it comes next, behind white space. Returns whether it did. */
+/* Skips `c` if it comes next, after white space. Returns whether it did. */
 static inline int graft_json_cursor_take(struct graft_json_cursor *cursor, char c) {
     int seen = graft_json_cursor_sees(cursor, c);
     cursor->at += (size_t)seen;

@@ -11,7 +11,7 @@ static void splice(const char *text, size_t length, size_t begin, size_t end, co
     graft_text_add(edited, text + end, length - end);
 }
 
-/* Adds a member behind the last one, which is [begin, end) of the text; on a line of its own if the last one is. */
+/* Adds a member after the last one, which is [begin, end) of the text; on a line of its own if the last one is. */
 static void append(const char *text, size_t length, size_t begin, size_t end, const char *key, const char *value,
                    struct graft_text *edited) {
     struct graft_text member = {0};
@@ -67,7 +67,7 @@ void graft_json_edit_remove(const char *text, size_t length, const char *key, st
         }
         size_t end = cursor.at;
         if (is_key && n == 0 && graft_json_cursor_sees(&cursor, ',')) {
-            end = cursor.at + 1; /* the first of several members goes with the comma behind it */
+            end = cursor.at + 1; /* the first of several members goes with the comma after it */
         }
         if (is_key) {
             splice(text, length, before, end, "", edited);

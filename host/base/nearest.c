@@ -43,7 +43,7 @@ static int has(const struct graft_nearest *nearest, const char *name) {
     return found;
 }
 
-/* Inserts a name behind those that are as near, unless it is there. */
+/* Inserts a name after those that are as near, unless it is there. */
 static void add(struct graft_nearest *nearest, const char *name, size_t far) {
     size_t place = nearest->n;
     if (has(nearest, name)) {

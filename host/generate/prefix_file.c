@@ -23,7 +23,7 @@ struct header {
     uint32_t version;
     uint32_t layers;
     uint64_t tokens;
-    uint64_t sum; /* checksum of the header, with 0 in this field, and of everything behind it */
+    uint64_t sum; /* checksum of the header, with 0 in this field, and of everything after it */
     char identity[GRAFT_SHA256_DIGITS];
 };
 

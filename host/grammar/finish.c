@@ -153,7 +153,7 @@ struct walk {
     int32_t *stack;
     int32_t *path; /* [n_path] the states being visited, from the first to the current one */
     int32_t *next; /* [n_states] twice the index of the next edge to follow, or that plus 1: a call leads into its rule
-                      and, where that may be empty, behind it */
+                      and, where that may be empty, after it */
     unsigned char *on_stack;
     int32_t count;
     size_t n_stack;

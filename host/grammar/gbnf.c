@@ -289,7 +289,7 @@ static int64_t read_count(struct reader *reader) {
     return count;
 }
 
-/* Reads the bounds of a repetition, behind the opening brace. */
+/* Reads the bounds of a repetition, after the opening brace. */
 static void read_counts(struct reader *reader, int64_t *least, int64_t *most) {
     *least = read_count(reader);
     *most = take(reader, ',') ? read_count(reader) : *least;
@@ -302,7 +302,7 @@ static void read_counts(struct reader *reader, int64_t *least, int64_t *most) {
     }
 }
 
-/* Reads an item and the quantifier behind it. The item gets a start and an end of its own, so that it can repeat. */
+/* Reads an item and the quantifier after it. The item gets a start and an end of its own, so that it can repeat. */
 static void read_repeated(struct reader *reader, int32_t from, int32_t to) {
     struct graft_rules *rules = reader->rules;
     const int32_t start = graft_rules_state(rules), end = graft_rules_state(rules);
@@ -372,7 +372,7 @@ static void read_rule(struct reader *reader) {
     const int32_t rule = reader->names[name].rule;
     skip(reader, 0);
     if (reader->end - reader->at < 3 || memcmp(reader->at, "::=", 3) != 0) {
-        fail(reader, "expected ::= behind the name of a rule");
+        fail(reader, "expected ::= after the name of a rule");
         return;
     }
     reader->at += 3;

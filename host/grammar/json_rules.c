@@ -95,7 +95,7 @@ void graft_json_string_rules(struct graft_rules *rules, int32_t from, int32_t to
     graft_rules_text(rules, inside, to, "\"", 1);
 }
 
-/* One digit or more. Returns the state behind them. */
+/* One digit or more. Returns the state after them. */
 static int32_t digits(struct graft_rules *rules, int32_t from) {
     const int32_t behind = graft_rules_state(rules);
     range(rules, from, behind, "09");
@@ -103,7 +103,7 @@ static int32_t digits(struct graft_rules *rules, int32_t from) {
     return behind;
 }
 
-/* An integer. Returns the state behind it. */
+/* An integer. Returns the state after it. */
 static int32_t integer(struct graft_rules *rules, int32_t from) {
     const int32_t unsigned_part = graft_rules_state(rules), more = graft_rules_state(rules);
     const int32_t behind = graft_rules_state(rules);
@@ -156,7 +156,7 @@ void graft_json_text_rules(struct graft_rules *rules, int32_t from, int32_t to, 
         const size_t length = strlen(texts[i]);
         longest = length > longest ? length : longest;
     }
-    int32_t *path = graft_alloc(longest + 1, sizeof *path); /* the states behind the bytes of the last text */
+    int32_t *path = graft_alloc(longest + 1, sizeof *path); /* the states after the bytes of the last text */
     if (path == NULL) {
         rules->failed = rules->failed != 0 ? rules->failed : GRAFT_ERROR_INTERNAL;
         return;

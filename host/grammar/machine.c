@@ -226,8 +226,8 @@ static int is_set(const struct graft_machine *machine, const struct set *set, ui
                0;
 }
 
-/* Copies the configs that consume bytes behind those of all sets; the others have served their purpose. Returns how
- * many there are, and their hash. */
+/* Copies the configs that consume bytes past the end of those of all sets; the others have served their purpose.
+ * Returns how many there are, and their hash. */
 static size_t lay_out(struct graft_machine *machine, uint32_t *hash) {
     size_t n = 0;
     *hash = (uint32_t)machine->may_end + 1;

@@ -2,7 +2,7 @@
 /*
  * Rules for numbers within bounds, such as those of minimum, maximum and multipleOf. Each state of the rules stands for
  * what is known of the digits so far: how they compare with those of each bound, their remainder when divided by the
- * divisor, and how many there are before or behind the point.
+ * divisor, and how many there are before or after the point.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { MOST_DIGITS = 400, MOST_DIVISOR = 10000, MOST_STATES = 200000 };
 
-/* The digits of a number before and behind its point. */
+/* The digits of a number before and after its point. */
 struct decimal {
     char whole[MOST_DIGITS + 1]; /* without leading zeros, except "0" itself */
     char fraction[MOST_DIGITS + 1];
@@ -71,7 +71,7 @@ struct limits {
     const struct decimal *bounds[2]; /* lower and upper bound; NULL: none */
     int excludes[2];                 /* 1: the bound itself does not fit */
     int64_t divisor;                 /* times 10^places, so that it is an integer; 0: none */
-    int places;                      /* digits of the divisor behind its point */
+    int places;                      /* digits of the divisor after its point */
     int is_integer;
 };
 
@@ -86,7 +86,7 @@ struct number_rules {
     const struct limits *limits;
     struct graft_rules *rules;
     int32_t to;
-    int most_whole, most_fraction; /* where state.n stops counting, before and behind the point */
+    int most_whole, most_fraction; /* where state.n stops counting, before and after the point */
     struct state *states;          /* [n] */
     int32_t *places;               /* [n] the rules' state of each */
     size_t n, capacity, places_capacity;
@@ -151,7 +151,7 @@ static struct state next_digit(const struct number_rules *numbers, struct state 
     return state;
 }
 
-/* Moves on to the digits behind the point. A number with fewer digits before it than a bound is below that bound. */
+/* Moves on to the digits after the point. A number with fewer digits before it than a bound is below that bound. */
 static struct state pass_point(const struct number_rules *numbers, struct state state) {
     for (int i = 0; i < 2; i++) {
         const struct decimal *bound = numbers->limits->bounds[i];

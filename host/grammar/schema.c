@@ -316,7 +316,7 @@ static void add_types(struct graft_schema_reader *reader, const struct graft_sch
     }
 }
 
-/* Adds the values for each alternative of choices->items[next], combined with each alternative of the choices behind
+/* Adds the values for each alternative of choices->items[next], combined with each alternative of the choices after
  * it. */
 static void add_choices(struct graft_schema_reader *reader, const struct graft_schema_list *list,
                         const struct choices *choices, size_t next, int32_t from, int32_t to) {

@@ -269,7 +269,7 @@ static int add_others(struct object *object, int32_t rule) {
  * but the first; from `counted` (at least 1) on the number makes no difference, and counting stops. */
 struct layout {
     int32_t *places; /* [counted + 1] the state in front of the next member after i members; -1: not reached */
-    int32_t *next;   /* [counted + 1] the same behind that member */
+    int32_t *next;   /* [counted + 1] the same after that member */
     int64_t counted;
     int64_t most; /* -1: no limit */
 };

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct graft_trie_node {
-    int32_t end;         /* index behind this node's subtree */
+    int32_t end;         /* index after this node's subtree */
     int32_t first_token; /* tokens that end here: ids[first_token] up to, not including, the next node's first_token */
     uint16_t depth;      /* 0 for the first byte of a token */
     unsigned char byte;

@@ -14,7 +14,7 @@ static size_t digits(const char *text) {
     return strspn(text, "0123456789");
 }
 
-/* Compares two runs of digits by their value, and moves both pointers behind them. */
+/* Compares two runs of digits by their value, and moves both pointers after them. */
 static int compare_numbers(const char **one, const char **other) {
     *one += strspn(*one, "0");
     *other += strspn(*other, "0");

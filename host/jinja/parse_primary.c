@@ -178,7 +178,7 @@ static int parse_bound(struct graft_jinja_parser *parser, struct graft_jinja_nod
     return graft_jinja_parse_expression(parser, node);
 }
 
-/* Behind "[". */
+/* After "[". */
 static int parse_subscript(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     struct graft_jinja_node *item = around(parser, GRAFT_JINJA_ITEM, node);
     if (item == NULL) {
@@ -254,7 +254,7 @@ static int begins_test_argument(const struct graft_jinja_parser *parser) {
            graft_jinja_sees(parser, "[") || graft_jinja_sees(parser, "{");
 }
 
-/* Behind "is". */
+/* After "is". */
 static int parse_test(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     struct graft_jinja_node *test = around(parser, GRAFT_JINJA_TEST, node);
     if (test == NULL) {

@@ -382,7 +382,7 @@ void graft_attention_add_alibi(const struct graft_attention_input *input, int64_
     }
 }
 
-/* Keys `reach` or more positions before the query share one bias, and so do those that far behind it. */
+/* Keys `reach` or more positions before the query share one bias, and so do those that far after it. */
 void graft_attention_add_relative(const struct graft_loops *loops, const struct graft_attention_input *input,
                                   int64_t head, int64_t position, int64_t first_key, int64_t keys, float *scores) {
     const struct graft_mask *mask = input->mask;

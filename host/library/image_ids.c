@@ -11,7 +11,7 @@
 
 int32_t graft_model_video_form(const struct graft_model *model) {
     const int64_t form = graft_model_say(model, "video_by_frame", GRAFT_VIDEO_WHOLE);
-    return form >= GRAFT_VIDEO_WHOLE && form <= GRAFT_VIDEO_SECONDS_BEHIND ? (int32_t)form : GRAFT_VIDEO_SECONDS_BEFORE;
+    return form >= GRAFT_VIDEO_WHOLE && form <= GRAFT_VIDEO_SECONDS_AFTER ? (int32_t)form : GRAFT_VIDEO_SECONDS_BEFORE;
 }
 
 int graft_model_videos_by_frame(const struct graft_model *model) {
@@ -46,7 +46,7 @@ static int find_marks(const struct graft_tokenizer *tokenizer, int32_t form, str
                       struct graft_error *error) {
     static const char *const names[][2] = {
         [GRAFT_VIDEO_SECONDS_BEFORE] = {"<|vision_start|>", "<|vision_end|>"},
-        [GRAFT_VIDEO_SECONDS_BEHIND] = {"<|begin_of_image|>", "<|end_of_image|>"},
+        [GRAFT_VIDEO_SECONDS_AFTER] = {"<|begin_of_image|>", "<|end_of_image|>"},
     };
     const char *start = names[form][0], *end = names[form][1];
     *marks = (struct marks){tokenizer != NULL ? graft_tokenizer_id(tokenizer, start) : -1,
@@ -67,7 +67,7 @@ static int add_frames(const struct graft_model *model, const struct graft_tokeni
                       struct graft_error *error) {
     const int64_t each = graft_model_say(model, "temporal_patch_size", 1);
     const int32_t form = graft_model_video_form(model);
-    const int behind = form == GRAFT_VIDEO_SECONDS_BEHIND;
+    const int behind = form == GRAFT_VIDEO_SECONDS_AFTER;
     const int32_t id = behind ? graft_model_image_token_id(model) : graft_model_video_token_id(model);
     struct marks marks;
     int status = find_marks(tokenizer, form, &marks, error);

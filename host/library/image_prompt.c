@@ -75,7 +75,7 @@ static int surround(const struct graft_model *model, const struct graft_tokenize
     return status;
 }
 
-/* The text behind the last image begins with `bos`, which does not stand before the images, and ends with a line break;
+/* The text after the last image begins with `bos`, which does not stand before the images, and ends with a line break;
  * unless it begins so already. */
 static int move_bos(const struct graft_model *model, const struct graft_tokenizer *tokenizer, int32_t bos,
                     struct graft_ids *ids, struct graft_error *error) {

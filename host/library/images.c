@@ -58,7 +58,7 @@ static int check_images(const struct graft_model *model, const struct graft_prom
         const struct graft_image *image = graft_struct_at(prompt->images, j);
         given[image->is_video != 0]++;
     }
-    if (graft_model_video_form(model) == GRAFT_VIDEO_SECONDS_BEHIND) {
+    if (graft_model_video_form(model) == GRAFT_VIDEO_SECONDS_AFTER) {
         given[0] += given[1]; /* videos use image tokens */
     }
     for (size_t kind = 0; kind < 2; kind++) {

@@ -213,7 +213,7 @@ int64_t graft_model_say(const struct graft_model *model, const char *attribute, 
 
 /* How a prompt contains a video: as one run of tokens, or as one run for each temporal patch, whose time is text. The
  * time stands before the run, or after it in models whose videos are image tokens. */
-enum { GRAFT_VIDEO_WHOLE, GRAFT_VIDEO_SECONDS_BEFORE, GRAFT_VIDEO_SECONDS_BEHIND };
+enum { GRAFT_VIDEO_WHOLE, GRAFT_VIDEO_SECONDS_BEFORE, GRAFT_VIDEO_SECONDS_AFTER };
 
 /* [any] GRAFT_VIDEO_..., from the attribute video_by_frame. */
 int32_t graft_model_video_form(const struct graft_model *model);

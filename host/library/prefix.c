@@ -96,7 +96,7 @@ static int identify(const struct graft_model *model, const struct graft_kv_cache
 static int check_kept(const struct graft_model *model, struct graft_error *error) {
     const char *why = NULL;
     if (model->published.plan.state_bytes > 0) {
-        why = "its modules hold states, which are known behind the last token only";
+        why = "its modules hold states, which are known after the last token only";
     } else if (graft_model_has_encoder(model)) {
         why = "its decoder follows what an encoder has read";
     } else if (graft_model_run_options(model, 1).piece == 0) {

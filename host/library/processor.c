@@ -23,7 +23,7 @@ static int read_place(struct graft_model *model, const struct place *place, int3
     static const int32_t kinds[][2] = {
         [GRAFT_VIDEO_WHOLE] = {GRAFT_PROCESSOR_IMAGE, GRAFT_PROCESSOR_VIDEO},
         [GRAFT_VIDEO_SECONDS_BEFORE] = {GRAFT_PROCESSOR_IMAGE, GRAFT_PROCESSOR_COUNTED_VIDEO},
-        [GRAFT_VIDEO_SECONDS_BEHIND] = {GRAFT_PROCESSOR_GLM_IMAGE, GRAFT_PROCESSOR_GLM_VIDEO},
+        [GRAFT_VIDEO_SECONDS_AFTER] = {GRAFT_PROCESSOR_GLM_IMAGE, GRAFT_PROCESSOR_GLM_VIDEO},
     };
     const int is_fixed = graft_model_say(model, "image_side", 0) > 0;
     const int32_t kind = is_fixed ? GRAFT_PROCESSOR_CLIP : kinds[graft_model_video_form(model)][is_video != 0];

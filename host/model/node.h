@@ -24,7 +24,7 @@ int graft_node_alias(const struct graft_node *node, char alias[GRAFT_NAME_BYTES]
  * which the caller fills in; NULL if memory ran out. */
 struct graft_derived *graft_node_derive(struct graft_node *node, size_t n);
 
-/* Alternative name number `i` that a checkpoint may have for a parameter, by renamings of the node's class; NULL behind
+/* Alternative name number `i` that a checkpoint may have for a parameter, by renamings of the node's class; NULL after
  * the last. */
 const char *graft_node_renamed(const struct graft_node *node, const char *name, size_t i);
 

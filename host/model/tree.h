@@ -189,7 +189,7 @@ int graft_node_has_interface(const struct graft_node *node, const char *interfac
 struct graft_node *graft_node_above(const struct graft_node *node);
 
 /* [any] Conversion number `i` of a module: first those that its description declared, then the class's, then derived
- * ones; NULL behind the last. */
+ * ones; NULL after the last. */
 const struct graft_conversion *graft_node_conversion(const struct graft_node *node, size_t i);
 
 /* [load] The build for a `create` at the node, without `super`. It belongs to the tree and the node. */

@@ -22,7 +22,7 @@ struct found {
     enum key_fault *fault;
 };
 
-/* The part of the name that the transform sees: the whole name, or the part behind its scope; NULL if the name is
+/* The part of the name that the transform sees: the whole name, or the part after its scope; NULL if the name is
  * outside of the scope. */
 static const char *within_scope(const struct graft_weight_transform *given, const char *name) {
     if (given->scope_prefix == NULL) {

@@ -28,7 +28,7 @@ static int name_classes(struct graft_family_file *file, const char *path, const 
 /* Copies the parts of the description that are for the host rather than for a class. */
 static void tell(struct graft_family_file *file) {
     const int32_t predictors = graft_description_word(file->description, D_MODEL_PREDICTORS);
-    file->family.ignores = predictors == D_PREDICTORS_BEHIND ? graft_decoder_is_predictor : NULL;
+    file->family.ignores = predictors == D_PREDICTORS_AFTER ? graft_decoder_is_predictor : NULL;
 }
 
 const struct graft_description *graft_family_description(const struct graft_family *family) {

@@ -37,7 +37,7 @@ const struct graft_class *graft_family_find_class(const struct graft_family *fam
     return NULL;
 }
 
-/* Names those of `known`, each behind ", ", that differ in few letters. Changes the list. */
+/* Names those of `known`, each after ", ", that differ in few letters. Changes the list. */
 static void hint_at_nearest(const char *wanted, char *known, struct graft_error *error) {
     struct graft_nearest nearest = {.wanted = wanted};
     char *rest = NULL;

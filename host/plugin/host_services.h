@@ -9,7 +9,7 @@
 /* [any] The host's table, which lives as long as the process. */
 const struct graft_host *graft_host_get(void);
 
-/* [any] The id of extension `index`; NULL at and behind the end. */
+/* [any] The id of extension `index`; NULL at and past the end. */
 const char *graft_host_extension_id(size_t index);
 
 #endif

@@ -25,7 +25,7 @@ int graft_registry_add_implementation(struct graft_registry *registry, enum graf
                                       const char *name, const void *declared, const struct graft_origin *origin,
                                       struct graft_error *error);
 
-/* [any] Implementation number `i` in the order of registration; NULL behind the last. */
+/* [any] Implementation number `i` in the order of registration; NULL after the last. */
 const struct graft_implementation *graft_snapshot_implementation_at(const struct graft_snapshot *snapshot, size_t i);
 
 /* [any] Finds the implementation of a kind and name. For an unknown name the error (GRAFT_ERROR_USAGE) names

@@ -36,7 +36,7 @@ void graft_registry_leave(struct graft_registry *registry, struct graft_scope *s
 int graft_registry_look_up(struct graft_registry *registry, const char *name, const char *asking,
                            const struct graft_class **cls, struct graft_error *error);
 
-/* Note number `i` on keys that look-ups met, valid as long as the registry; NULL behind the last. */
+/* Note number `i` on keys that look-ups met, valid as long as the registry; NULL after the last. */
 const char *graft_registry_note(struct graft_registry *registry, size_t i);
 
 #endif

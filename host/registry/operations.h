@@ -6,7 +6,7 @@
 #include "names/named_operation.h"
 #include "registry/registry.h"
 
-/* [any] Operation number `i`, in the order of plugins; returns 0 behind the last. */
+/* [any] Operation number `i`, in the order of plugins; returns 0 after the last. */
 int graft_snapshot_operation_at(const struct graft_snapshot *snapshot, size_t i, struct graft_named_operation *found);
 
 /* [any] The operation that plugin `plugin` lists as `name`; NULL if there is none or `snapshot` is NULL. */

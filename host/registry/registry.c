@@ -169,7 +169,7 @@ static int append_replacements(struct graft_snapshot *snapshot, const struct gra
     return status;
 }
 
-/* Makes room for `more` elements behind the `n` of an array, which may move. */
+/* Makes room for `more` elements after the `n` of an array, which may move. */
 static int make_room(void **items, size_t n, size_t more, size_t size) {
     void *grown = graft_realloc(*items, n + more + 1, size);
     *items = grown != NULL ? grown : *items;

@@ -167,11 +167,11 @@ int graft_snapshot_check_patterns(const struct graft_snapshot *snapshot, const s
 const struct graft_origin *graft_snapshot_origin_of(const struct graft_snapshot *snapshot,
                                                     const struct graft_class *cls);
 
-/* [any] Replacement number `i` of plugins, in the order of registration; NULL behind the last. */
+/* [any] Replacement number `i` of plugins, in the order of registration; NULL after the last. */
 const struct graft_replacement *graft_snapshot_replacement(const struct graft_snapshot *snapshot, size_t i,
                                                            struct graft_origin *origin);
 
-/* [any] Plugin number `i`, in the order of registration; NULL behind the last. */
+/* [any] Plugin number `i`, in the order of registration; NULL after the last. */
 const struct graft_known_plugin *graft_snapshot_plugin_at(const struct graft_snapshot *snapshot, size_t i);
 
 /* [any] Whether the plugin of that id (NULL: any plugin) reads weights of a quant_method. */
@@ -186,7 +186,7 @@ int graft_snapshot_check_layout(const struct graft_snapshot *snapshot, const str
 int graft_snapshot_applies_adapters(const struct graft_snapshot *snapshot);
 
 /* [any] Class number `i`: the host's own, those of its families, which must have been read (graft_snapshot_read_all),
- * then those of plugins, in the order of registration; NULL behind the last. */
+ * then those of plugins, in the order of registration; NULL after the last. */
 const struct graft_known_class *graft_snapshot_class_at(const struct graft_snapshot *snapshot, size_t i);
 
 #endif

@@ -197,7 +197,7 @@ const struct rule *graft_rule_prefer(const struct rule *a, const struct rule *b,
 /* The interface rule: whether the rule's replacement may replace the class. */
 int graft_rule_fits(const struct rule *rule, const struct graft_known_class *original);
 
-/* Rule number `i` in the order of registration; NULL behind the last. */
+/* Rule number `i` in the order of registration; NULL after the last. */
 struct rule *graft_snapshot_rule(const struct graft_snapshot *snapshot, size_t i);
 
 /* Copies a snapshot, with room for one more element of each kind. */

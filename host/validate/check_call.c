@@ -191,7 +191,7 @@ WATCH(check_scratch, 0, without_scratch, NULL)
 
 const struct graft_validation_check graft_call_checks[] = {
     GRAFT_CHECK("call.bounds",
-                "no module touches memory in front of or behind its arrays, parameters, scratch and host->alloc",
+                "no module touches memory before or after its arrays, parameters, scratch and host->alloc",
                 check_bounds),
     GRAFT_CHECK("call.kept", "nothing that a call was given is used after it", check_kept),
     GRAFT_OBJECT_CHECK("call.statics", "no static variable is written while models are built and run (read-only pages)",

@@ -148,7 +148,7 @@ static void describe_region(const struct graft_region *region, const struct acce
         int is_behind;
         const size_t bytes = distance(region, access->address, &is_behind);
         (void)snprintf(text, size, "%s %zu %s %s %s", access->verb, bytes, bytes == 1 ? "byte" : "bytes",
-                       is_behind ? "behind" : "in front of", name);
+                       is_behind ? "past the end of" : "before the start of", name);
     }
 }
 

@@ -69,7 +69,7 @@ struct graft_region *graft_region_at(const void *data);
 /* The region or guard page that contains an address; NULL if there is none. */
 const struct graft_region *graft_region_around(const void *address);
 
-/* Region number `i` in the order of creation; NULL behind the last. */
+/* Region number `i` in the order of creation; NULL after the last. */
 struct graft_region *graft_region_number(size_t i);
 
 /* The number of regions made. */

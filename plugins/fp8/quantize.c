@@ -10,7 +10,7 @@
 static const float largest_number = 448.0F;
 
 /* Rounds a number up to 448 to the nearest F8_E4M3, ties to even. Adding a power of two leaves the bits that F8_E4M3
- * has there: three behind the leading one, or multiples of 2^-9 for subnormal numbers. */
+ * has there: three after the leading one, or multiples of 2^-9 for subnormal numbers. */
 static uint8_t f8_from_f32(float number) {
     const uint32_t bits = graft_bits_from_f32(number), sign = bits >> 24 & 0x80U, rest = bits & 0x7fffffffU;
     if (rest < 0x3c800000U) { /* subnormal: less than 2^-6 */

@@ -77,7 +77,7 @@ done
 kill $busy
 busy=''
 
-# Sampling without a seed differs from run to run, not from rank to rank. Each token is one of the two likeliest behind
+# Sampling without a seed differs from run to run, not from rank to rank. Each token is one of the two likeliest after
 # those before it, as one process sees it; had the first layers been given others, it would not be.
 ids=$(ranks 2 --quiet --plugins pipeline_parallel --model "$model" --temperature 5 --top-k 2 --input-ids 5,6,7 --output-ids \
     --max-new-tokens 24)

@@ -20,7 +20,7 @@ class ModelOutput:
         logits: [prompts, tokens, vocabulary] f32 as the input was [prompts, tokens]; [tokens, vocabulary] of one
             prompt; a list of these where prompts differ in length. Classifiers: [prompts, labels].
         last_hidden_state, pooler_output: of models without a head.
-        hidden_states: what goes into the first layer, then what comes out of each; the last one behind the final norm.
+        hidden_states: what goes into the first layer, then what comes out of each; the last one after the final norm.
         attentions: of each layer [heads, tokens, tokens].
         router_logits: of each layer with experts [tokens, experts].
     """

@@ -65,7 +65,7 @@ class Bar:
 @contextmanager
 def shown(library, label: str, unit: str, is_long: bool = True) -> Iterator[List[BaseException]]:
     """Within the block a bar shows what the library tells of its progress, if that may be long. What is raised
-    meanwhile, such as KeyboardInterrupt, is in the list that it gives, and is raised behind the block."""
+    meanwhile, such as KeyboardInterrupt, is in the list that it gives, and is raised after the block."""
     raised: List[BaseException] = []
     if not is_long or not _are_shown():
         yield raised

@@ -254,7 +254,7 @@ class Documents(Patched):
         self.assertLessEqual(float((made - expected).abs().max()), TOLERANCE)
 
     def test_module_fusion(self):
-        """A norm and the MLP behind it as one module: there in the place of both, here as a chain."""
+        """A norm and the MLP after it as one module: there in the place of both, here as a chain."""
         from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer
 
         class NormMLP(nn.Module):

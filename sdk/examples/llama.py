@@ -3,7 +3,7 @@
 
 An example's oracle.py derives a class from Llama that computes one part in the example's way, in a few lines that can be
 checked by reading. `python3 oracle.py MODEL` prints what that model gives, which is the example's golden.txt: eight
-greedy ids, and the first logits of the token behind the prompt.
+greedy ids, and the first logits of the token after the prompt.
 """
 import json
 import os

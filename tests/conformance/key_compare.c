@@ -28,7 +28,7 @@ static int adjust(const struct case_names *names, char **name) {
     return *name != NULL ? 0 : -1;
 }
 
-/* Whether the reference read the prefix as a regular expression: it removes the prefix with any one character behind
+/* Whether the reference read the prefix as a regular expression: it removes the prefix with any one character after
  * it, or puts an empty prefix before a dot. We leave such a name unchanged. */
 static int is_prefix_slip(const struct case_names *names, const char *ours, const char *theirs) {
     size_t length = names->prefix != NULL ? strlen(names->prefix) : 0;

@@ -56,7 +56,7 @@ Hi<|im_end|>
 <|im_start|>assistant
 ' --message user:Hi)"
 printf '[{"role": "user", "content": "One"}, {"role": "assistant", "content": "Two"}]' >some.json
-check 'the system, a file, and a message behind it' yes "$(written '<|im_start|>system
+check 'the system, a file, and a message after it' yes "$(written '<|im_start|>system
 Be<|im_end|>
 <|im_start|>user
 One<|im_end|>
@@ -218,7 +218,7 @@ check 'an unknown command, not from a terminal: the end' '' "$(cat out)"
 talk '/image nowhere.png\n' --model "$demo"
 refused 'an image that is not there' 5 'nowhere.png: cannot be opened'
 talk '/save\n' --model "$demo"
-refused 'a command without its file' 2 'save: expected FILE behind it'
+refused 'a command without its file' 2 'save: expected FILE after it'
 
 # Thoughts are kept apart.
 printf '%s' "{% for m in messages %}{{ m.content }}{% endfor %}{% if add_generation_prompt %}<think>{% endif %}" >own/chat_template.jinja

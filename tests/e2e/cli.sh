@@ -178,12 +178,12 @@ has 'list: as JSON' '"fused_qkv"' out
 
 # What a custom operation makes of a joined tensor is made of all that was joined.
 host plan --model "$llama" --plugins-dir plugins --plugins quantized_linear,fused_qkv
-has 'plan: tensors behind a custom operation' \
+has 'plan: tensors after a custom operation' \
     '6 tensors -> 2 parameters model.layers.*.self_attn.qkv_proj.codes: example_int8_rows, computed' out
 host plan --model "$llama" --plugins-dir plugins --plugins quantized_linear,fused_qkv --json
 tr -d ' \n' <out >flat
 layer=model.layers.0.self_attn
-has 'plan JSON: tensors behind a custom operation' \
+has 'plan JSON: tensors after a custom operation' \
     "\"sources\":[\"$layer.q_proj.weight\",\"$layer.k_proj.weight\",\"$layer.v_proj.weight\"]" flat
 
 # Options of plugins

@@ -32,7 +32,7 @@ if ! "$python" -c 'import torch, transformers, safetensors' 2>err; then
     exit "$failed"
 fi
 
-for case in llama qwen2_moe; do # and what they choose behind the prompt
+for case in llama qwen2_moe; do # and what they choose after the prompt
     compare "$types/$case"
     check "$case: exit status" 0 "$status"
     has "$case: says so" 'modules that both have agree, and so do the logits' out

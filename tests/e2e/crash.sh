@@ -28,7 +28,7 @@ says() { # says WHAT STATUS LINE: the last line on standard error, and the signa
 of='(CrashingMLP of plugin crash_probe, plugins/crash_probe.so)'
 mlp=model.layers.1.mlp
 segv=139 abort=134 ill=132 bus=135 fpe=136
-for where in forward worker behind; do
+for where in forward worker after; do
     crash "$where" segv
     says "$where" "$segv" "${host##*/}: SIGSEGV in forward of $mlp $of"
 done
@@ -94,9 +94,9 @@ check 'the weights: the signal' "$bus" "$status"
 check 'the weights: the last line names the file' 1 \
     "$(tail -n 1 err | grep -c "^${host##*/}: SIGBUS in .*: $scratch/own/model.safetensors was overwritten or cut while it was in use\$")"
 # Ending is not success.
-for where in describe create forward behind destroy; do
+for where in describe create forward after destroy; do
     crash "$where" exit
-    [ "$where" = behind ] && where=forward
+    [ "$where" = after ] && where=forward
     says "exit in $where" 3 "${host##*/}: exit() was called in $where of $mlp $of"
 done
 for where in init deinit; do
@@ -111,7 +111,7 @@ for where in init describe create; do
     check "rounding changed in $where: the status" 0 "$status"
     check "rounding changed in $where: the text" "$before" "$(cat out)"
 done
-for where in forward behind worker workers; do
+for where in forward after worker workers; do
     crash "$where" rounding
     check "rounding changed in $where: the status" 3 "$status"
     check "rounding changed in $where: the line" \

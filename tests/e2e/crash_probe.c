@@ -113,7 +113,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     crash("forward");
     call->threads->parallel_for(64, 1, body, NULL);
     int status = graft_mlp_forward((const struct graft_module *)instance, call, args, error);
-    crash("behind");
+    crash("after");
     if (strcmp(graft_args_string(the_host->options(&plugin), "where", ""), "nan") == 0) {
         args->output[3] = NAN;
     }

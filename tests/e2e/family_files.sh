@@ -70,7 +70,7 @@ has "the host's own family goes before it" 'goes before that of plugin own; enab
 "$host" plan --model "$llama" --plugins-dir order --plugins own >out 2>&1
 has 'unless it is asked for' '(llama, by plugin own), ' out
 
-# Like the family of a plugin, found behind it, and like another file's.
+# Like the family of a plugin, found after it, and like another file's.
 olmo2=$plugins/families/olmo2
 copy "$olmo2/goldens/olmo2" olmo 's/"model_type": "olmo2"/"model_type": "another"/'
 mkdir like && cp "$olmo2/olmo2.so" like/

@@ -12,7 +12,7 @@ cp -r "$llama" model && chmod -R u+w model
 rm -f model/generation_config.json
 cp model/config.json config.json
 
-# Puts MEMBERS, each with a comma behind it, in front of those of config.json.
+# Puts MEMBERS, each with a comma after it, in front of those of config.json.
 with() { # with MEMBERS
     sed "1s/^{/{ $(printf '%s' "$1" | sed 's/[&\\/]/\\&/g')/" config.json >model/config.json
 }

@@ -95,7 +95,7 @@ with() { # with JSON OPTIONS...
         </dev/null || status=$?
 }
 with '{"max_length": 5}'
-check 'max_length: three tokens behind two' "0:3" "$status:$(tr ',' '\n' <out | grep -c .)"
+check 'max_length: three tokens after two' "0:3" "$status:$(tr ',' '\n' <out | grep -c .)"
 with '{"max_length": 5}' --max-new-tokens 4
 check 'an option goes before it' "0:4" "$status:$(tr ',' '\n' <out | grep -c .)"
 with '{"max_new_tokens": 2, "max_length": 9}' --max-length 6

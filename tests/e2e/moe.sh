@@ -52,7 +52,7 @@ has_classes "$scratch/gpt_oss.json" GptOss Model DecoderLayer Attention MLP TopK
 "$host" plan --model "$goldens/gpt_oss" |
     grep -qF 'experts.gate_up_proj: Transpose(dim0=1, dim1=2), Interleave(dim=1), copied'
 
-echo 'layers behind those of the model are left out, as many as config.json says'
+echo 'layers after those of the model are left out, as many as config.json says'
 edited deepseek_v3 's/"num_nextn_predict_layers": 2/"num_nextn_predict_layers": 1/'
 "$host" plan --model "$scratch/model" >"$scratch/plan"
 grep -q 'unexpected .*model\.layers\.3\.' "$scratch/plan"
@@ -61,7 +61,7 @@ if grep 'model\.layers\.2\.' "$scratch/plan"; then exit 1; fi
 ids() { # ids MODEL PLUGINS OPTION...
     model=$1 enabled=$2
     shift 2
-    # shellcheck disable=SC2086 # words: there may be options behind the plugins
+    # shellcheck disable=SC2086 # words: there may be options after the plugins
     if [ -n "$enabled" ]; then set -- --plugins-dir "$plugins" --plugins $enabled "$@"; fi
     "$host" --quiet --report none --model "$model" --output-ids "$@"
 }

@@ -62,7 +62,7 @@ fi
 "$host" inspect --c LlamaMLP >inspected.c 2>err
 check 'inspect --c prints a source' 0 $?
 check 'which compiles' '' "$(compile inspected.c inspected.so)"
-has 'behind what the header declares' '// struct graft_mlp_args {' inspected.c
+has 'after what the header declares' '// struct graft_mlp_args {' inspected.c
 check 'no folder is left' '' "$(TMPDIR=$scratch "$host" inspect --c LlamaMLP >inspected.c 2>&1; ls -d "$scratch"/graft-* 2>/dev/null)"
 
 refused() { # refused STATUS MESSAGE ARGUMENT...

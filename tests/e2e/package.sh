@@ -199,7 +199,7 @@ archive_of $all
 refused 'too large' 'x.tar'
 rm -rf tree
 { cat "$archive"; head -c 512 /dev/urandom; } >x.tar
-refused 'something behind the end' 'nothing behind'
+refused 'something past the end' 'nothing after'
 { head -c 20 "$archive"; printf 'Z'; tail -c +22 "$archive"; } >x.tar
 refused 'a header that was changed' 'checksum'
 tree && printf x >>tree/acme_mlp/acme_mlp.so

@@ -182,7 +182,7 @@ has 'roberta: how many there may be' '25 tokens, but the model reads at most 24'
 host verify --model "$cases/roberta_mlm" --attn-implementation eager --prompt 'the <mask>' </dev/null
 has 'roberta: another attention' 'logits: largest difference' out
 
-# ModernBERT: a query of a layer with a window sees 3 tokens before it and 3 behind; in the first and fourth layer all.
+# ModernBERT: a query of a layer with a window sees 3 tokens before it and 3 after; in the first and fourth layer all.
 host --quiet --model "$cases/modernbert_mlm" --input-ids 0,5,6,7,8,9,10,2 --logits logits.st --hidden-states hidden.st \
     --attentions attentions.st </dev/null
 has 'modernbert: hidden states of its layers' 'hidden_states.layer.3' hidden.st

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files beside tokenizer.json, and those that replace it. An input contains them one after another, each with a NUL
- * behind it; an empty one is left out. If there is a vocabulary, there is no tokenizer.json. */
+ * after it; an empty one is left out. If there is a vocabulary, there is no tokenizer.json. */
 #include <string.h>
 #include <unistd.h>
 

@@ -18,7 +18,7 @@ static struct fuzz_word words[MAX_WORDS] = {
 };
 static size_t n_words = 16;
 
-/* What an escape stands for, or -1; `*at` is moved behind it. */
+/* What an escape stands for, or -1; `*at` is moved after it. */
 static int unescape(const char **at) {
     char digits[3] = {0}, *end = NULL;
     if (**at == '\\' || **at == '"') {

@@ -374,7 +374,7 @@ BROUGHT = {
     "mamba2_tied_bf16": (mamba2(n_groups=1, tie_word_embeddings=True), 682, 40, {"dtype": "bfloat16"}, "tied embeddings, one group, bfloat16 on disk"),
     "mamba2_bias_limit_sharded": (mamba2(use_bias=True, use_conv_bias=False, conv_kernel=3, time_step_limit=[0.3, 0.8]), 683, 40, {"shard": "16KB"},
                                   "biases on in_proj and out_proj, none on the convolution; steps are cut on both sides; several files and an index"),
-    "olmo2": (olmo2(), 671, 12, {}, "norms behind attention and MLP; norms over all queries and all keys"),
+    "olmo2": (olmo2(), 671, 12, {}, "norms after attention and MLP; norms over all queries and all keys"),
     "olmo2_bf16": (olmo2(**TWO_HEADS), 672, 12, {"dtype": "bfloat16"}, "bfloat16 on disk; one key/value head"),
     "olmo2_bias_sharded": (olmo2(attention_bias=True, num_key_value_heads=4), 673, 12, {"shard": "16KB"},
                            "biases on q, k, v and o; several files and an index"),

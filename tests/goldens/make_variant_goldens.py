@@ -36,7 +36,7 @@ def layers(config):
 BOTH_WAYS = {"is_causal": False}
 # name: (the case, in a plugin's folder with its name; changes, or a function that gives them; prompt length)
 VARIANTS = {
-    # Tokens see those behind them.
+    # Tokens see those after them.
     "llama_both_ways": ("llama_mha", BOTH_WAYS, 20),
     "mistral_both_ways": ("mistral", BOTH_WAYS, 20),
     "mistral_both_ways_window": ("mistral_sliding", {**BOTH_WAYS, "sliding_window": 5}, 20),

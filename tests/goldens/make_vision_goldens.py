@@ -74,7 +74,7 @@ FAMILIES = {
     "qwen3_5_moe": ("Qwen3_5Moe", VISION_3, dict(head_dim=16, **LINEAR, **MOE, shared_expert_intermediate_size=10, intermediate_size=None), True),
     "qwen3_5": ("Qwen3_5", VISION_3, dict(head_dim=16, **LINEAR), True),
 }
-# name: (family, text fields, vision fields, grids, flat config, dtype on disk, seed); a grid with VIDEO behind it is a video's, and its fifth number
+# name: (family, text fields, vision fields, grids, flat config, dtype on disk, seed); a grid with VIDEO after it is a video's, and its fifth number
 # the seconds of a patch along time
 MODELS = {
     "qwen2_vl_two_images": ("qwen2_vl", {}, {}, [[1, 4, 6], [1, 6, 2]], True, torch.float32, 801),
@@ -247,7 +247,7 @@ def greedy(model, inputs, family):
 
 
 def generate(model, inputs, family):
-    """The same by generate(). It goes on behind the last token, wherever the times of a long video end."""
+    """The same by generate(). It goes on after the last token, wherever the times of a long video end."""
     ids = inputs["input_ids"]
     out = model.generate(**inputs, **kinds_of(family, ids, ids.shape[1]), attention_mask=torch.ones_like(ids), max_new_tokens=STEPS, do_sample=False,
                          eos_token_id=[], pad_token_id=0, output_logits=True, return_dict_in_generate=True)
@@ -270,7 +270,7 @@ def as_described(runtime):
 
 
 def fixed_parts(model):
-    """The parts of a tower of fixed size whose outputs are recorded: blocks behind the one whose output is used run for nothing."""
+    """The parts of a tower of fixed size whose outputs are recorded: blocks after the one whose output is used run for nothing."""
     tower = model.model.vision_tower
     layer = getattr(model.config, "vision_feature_layer", -1)
     blocks = tower.encoder.layers[: len(tower.encoder.layers) + 1 + layer]
@@ -278,7 +278,7 @@ def fixed_parts(model):
 
 
 def in_squares(name, output, vision, merge):
-    """[images, rows, width] as [rows of all, width]: patches by squares, behind the vector of the whole image, which is no patch's."""
+    """[images, rows, width] as [rows of all, width]: patches by squares, after the vector of the whole image, which is no patch's."""
     side = vision.image_size // vision.patch_size
     if name == "vision.merger":
         return output.flatten(0, 1)

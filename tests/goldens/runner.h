@@ -36,7 +36,7 @@ const float *runner_step(struct graft_session *session, const int32_t *ids, size
 /* The logits of all positions, [count, vocab_size]; the caller frees them. */
 float *runner_logits(const struct runner *runner, const int32_t *ids, size_t count);
 
-/* The logits after the prompt and after each of the `n` tokens fed behind it: [n + 1, vocab_size]; the caller frees
+/* The logits after the prompt and after each of the `n` tokens fed after it: [n + 1, vocab_size]; the caller frees
  * them. */
 float *runner_continue(const struct runner *runner, const int32_t *ids, size_t count, const int32_t *next, size_t n);
 

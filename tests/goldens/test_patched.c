@@ -41,7 +41,7 @@ static void check_same(const struct golden *golden, const struct runner *plain, 
     double behind = max_difference(expected, got, (more + 1) * plain->vocab_size);
     free(expected);
     free(got);
-    check(prompt == 0.0 && behind == 0.0, "%s: patched differs by %g in the prompt, by %g behind it", what, prompt,
+    check(prompt == 0.0 && behind == 0.0, "%s: patched differs by %g in the prompt, by %g after it", what, prompt,
           behind);
 }
 

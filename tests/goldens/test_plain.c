@@ -50,7 +50,7 @@ static void check_pieces(const struct golden *golden, const struct runner *runne
         const float *second = runner_step(session, golden->ids + cuts[i], rest, GRAFT_LOGITS_ALL);
         double behind = max_difference(second, whole + cuts[i] * vocab_size, rest * vocab_size);
         check(before <= compare_tolerance(golden) && behind <= compare_tolerance(golden),
-              "cut behind %zu tokens: %g and %g from whole", cuts[i], before, behind);
+              "cut after %zu tokens: %g and %g from whole", cuts[i], before, behind);
         graft_session_free(session);
     }
     free(whole);

@@ -96,7 +96,7 @@ static int64_t first_number(const struct graft_node *node, const char *name) {
     return 0;
 }
 
-/* Projections that plugins join, and the place of their rows: `behind` times as many before the end; 0: at the
+/* Projections that plugins join, and the place of their rows: `after` times as many before the end; 0: at the
  * start. */
 static const struct {
     const char *name;

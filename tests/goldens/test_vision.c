@@ -231,7 +231,7 @@ static void check_sequences(const struct golden *golden, const struct runner *ru
     feed(golden, runner, session, 0, &view, 0);
     feed(golden, runner, session, 0, &next, 1);
     need(graft_session_rewind(session, 0, (int64_t)prompt->count, &reached, &error), &error);
-    check(reached == (int64_t)prompt->count, "reached %lld behind the images", (long long)reached);
+    check(reached == (int64_t)prompt->count, "reached %lld after the images", (long long)reached);
     need(graft_session_fork(session, 0, 1, &error), &error);
     feed(golden, runner, session, 1, &next, 1);
     feed(golden, runner, session, 0, &next, 1);

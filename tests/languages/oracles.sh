@@ -35,7 +35,7 @@ agree() { # agree WANTED GOT
 }
 
 # What the program gives, as an oracle prints it.
-run() { # run LOGITS OPTION...: the first so many logits behind the prompt
+run() { # run LOGITS OPTION...: the first so many logits after the prompt
     count=$1
     shift
     "$host" run "$@" --input-ids 3,14,15,92 --max-new-tokens 8 --temperature 0 --output-ids --dtype float32 --quiet \

@@ -36,7 +36,7 @@ if [ $# -gt 4 ]; then
         'call.bounds: llama: AddressSanitizer: heap-buffer-overflow ' "$scratch/reads_behind_malloc"
     has 'and it comes through' 'READ of size 4 at ' "$scratch/reads_behind_malloc"
     has 'what we see ourselves is seen' \
-        'Read 4 bytes behind x [41, 48] in forward of model.layers.0.mlp.down_proj (AcmeLinear)' "$scratch/reads_behind_x"
+        'Read 4 bytes past the end of x [41, 48] in forward of model.layers.0.mlp.down_proj (AcmeLinear)' "$scratch/reads_behind_x"
 fi
 echo "1..$number"
 exit "$failed"

@@ -7,7 +7,7 @@
 
 struct diary {
     void (*add)(const char *words);
-    const char *text; /* the recorded words, each with a space behind it */
+    const char *text; /* the recorded words, each with a space after it */
 };
 
 #endif

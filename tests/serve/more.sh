@@ -84,7 +84,7 @@ check 'as tokens' 4 "$(grep -o '\<383\>' body | wc -l | tr -d ' ')"
 look '{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}'
 refused 'an image elsewhere' 400 '"param": "messages[0].content[0].image_url.url"' 'images are not fetched from elsewhere'
 look '{"type": "image_url", "image_url": {"url": "data:image/png;base64,!"}}'
-refused 'no base64' 400 'expected base64 behind'
+refused 'no base64' 400 'expected base64 after'
 look '{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}'
 refused 'no image' 400 '"param": "messages[0].content[0]"' 'is neither a PNG nor a JPEG file'
 look '{"type": "image_url", "image_url": "x"}'
@@ -112,7 +112,7 @@ check 'the end' 0 "$ended"
 # --- What prompts have in common, beyond a run ---
 
 common=$(seq 1100 | awk '{ printf "%d, ", ($1 * 7 + int($1 / 5)) % 50 + 3 }')
-ask_common() { # ask_common ID: behind the common ones
+ask_common() { # ask_common ID: after the common ones
     post /v1/completions "{\"prompt\": [$common$1], \"max_tokens\": 8, \"temperature\": 0}"
     sed -n 's/.*"text": "\(.*\)", "logprobs".*/\1/p' body
 }

@@ -156,7 +156,7 @@ check 'bench: as text' 0 "$status"
 has 'bench: bytes of weights' 'MB read per token' out
 has 'bench: bytes of the cache' 'MB read per token on average' out
 has 'bench: bytes and bandwidth' 'MB read per token in all: ' out
-# 3 tokens behind 8: each measurement, which takes long, is looked at by several checks.
+# 3 tokens after 8: each measurement, which takes long, is looked at by several checks.
 measured() { # measured MODEL SEQUENCES: the file with it
     file=measured.$1.$2
     [ -e "$file" ] || "$host" bench --model "$goldens/plain/$1" --prompt-tokens 8 --new-tokens 3 --repeat 1 \
@@ -180,7 +180,7 @@ check 'bench: a step of one' yes "$(step_bytes llama_bf16 1 63552 63552)"
 check 'bench: a step of five' yes "$(step_bytes llama_bf16 5 63553 $((63552 + 4 * 96)))"
 check 'bench: a step of sixty-four' yes "$(step_bytes llama_bf16 64 $((4 * 63552)) $((4 * 63552 + 60 * 96)))"
 check 'bench: experts of sixteen' yes "$(step_bytes qwen2_moe 16 $((506368 + 15 * 256 + 1)) $((212544 * 4)))"
-# What is read of earlier tokens: the mean of 3 behind 8 is 10, for layers with a window of 8 no more than that.
+# What is read of earlier tokens: the mean of 3 after 8 is 10, for layers with a window of 8 no more than that.
 cache_bytes() { # cache_bytes MODEL SEQUENCES: of a token, and what a step reads beside weights
     sed -n 's/^ *"\(bytes_per_step\|cache_bytes_read_per_token\|read_bytes_per_step\)": \([0-9]*\),$/\2/p' \
         "$(measured "$1" "$2")" | paste -sd ' ' | awk '{ print $2, $3 - $1 }'

@@ -460,7 +460,7 @@ static int may_lie_abreast(const struct trial *trial) {
            rows->zero_numbers == NULL && rows->columns % 8 == 0 && (rows->groups == 1 || rows->group_size % 8 == 0);
 }
 
-/* The same weight, with as many rows abreast as there are lanes, and numbers of no meaning behind the last one. */
+/* The same weight, with as many rows abreast as there are lanes, and numbers of no meaning after the last one. */
 static void lay_abreast(const struct trial *trial, int64_t lanes, struct trial *abreast) {
     const struct graft_coded *from = &trial->rows;
     const int64_t rows = from->first + trial->out, stored = divided_up(rows, lanes) * lanes + lanes;

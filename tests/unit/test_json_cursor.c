@@ -108,7 +108,7 @@ static void test_elements(void **state) {
     assert_int_equal(count("{}"), -1);
 }
 
-/* A value ends with its last character, without the white space behind it. */
+/* A value ends with its last character, without the white space after it. */
 static void test_ends(void **state) {
     static const char *const values[] = {"12", "true", "\"a\\\"b\"", "{\"a\": 1 }", "[ 1 ]"};
     (void)state;

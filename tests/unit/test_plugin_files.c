@@ -146,7 +146,7 @@ static void test_other_machines(void **state) {
     }
 }
 
-/* The end of the last segment that is loaded; debug information behind it may be missing. */
+/* The end of the last segment that is loaded; debug information after it may be missing. */
 static size_t loaded_end(const char *object) {
     ElfW(Ehdr) head;
     size_t end = 0;

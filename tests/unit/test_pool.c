@@ -124,7 +124,7 @@ static void test_fork(void **state) {
     int status = 0;
     (void)state;
     if (SANITIZED) {
-        print_message("the thread sanitizer lets no thread begin behind a fork: not tried\n");
+        print_message("the thread sanitizer lets no thread begin after a fork: not tried\n");
         skip();
     }
     pid_t child = fork();

@@ -117,7 +117,7 @@ static void fill_falling(float *logits, int64_t n, float fall) {
 }
 
 /* Checks that each eighth of the tokens that top_p leaves is drawn as often as its probability says, within five
- * standard deviations, and that none behind them is, except for one at the border, where f32 may decide otherwise. */
+ * standard deviations, and that none after them is, except for one at the border, where f32 may decide otherwise. */
 static void check_frequencies(double temperature, float fall, double top_p) {
     enum { DRAWS = 2000, EIGHTHS = 8 };
     static float logits[FEWER];

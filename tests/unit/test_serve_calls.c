@@ -74,9 +74,9 @@ static void test_text(void **state) {
         "{\"x\": 1}",                                                       /* an answer in JSON */
         "{\"name\": \"other\", \"parameters\": {}}",                        /* no tool of the request */
         "{\"name\": \"get\", \"parameters\": [1]}",                         /* no object */
-        "{\"name\": \"get\", \"parameters\": {}} and more",                 /* text behind it */
+        "{\"name\": \"get\", \"parameters\": {}} and more",                 /* text after it */
         "<tool_call>{\"name\": \"get\", \"arguments\": {\"x\": 1}",         /* cut off */
-        "<tool_call>{\"name\": \"get\", \"arguments\": {}}</tool_call> so", /* text behind it */
+        "<tool_call>{\"name\": \"get\", \"arguments\": {}}</tool_call> so", /* text after it */
         "[TOOL_CALLS]",
         "[TOOL_CALLS]get",
         "[TOOL_CALLS][{\"name\": 5}]",

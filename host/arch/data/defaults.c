@@ -30,7 +30,7 @@ int graft_description_set_default(struct graft_description *description, const c
                                   const struct graft_value *value, struct graft_error *error) {
     const int is_text = value->kind == GRAFT_VALUE_TEXT;
     const size_t size = strlen(path) + 1, text_size = is_text ? strlen(value->text) + 1 : 0;
-    char *block = malloc(size + text_size); /* the path, and behind it the value's text */
+    char *block = malloc(size + text_size); /* the path, and after it the value's text */
     struct graft_default *place = find(description, path);
     if (block != NULL && place == NULL) {
         place = add(description);

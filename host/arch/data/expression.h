@@ -6,7 +6,7 @@
  * text has tokens.
  *
  *     field                 the value at a dotted path (graft/config.h); null where the file has none
- *     field[expression]     an element of an array, or a letter of a string, from 0 on; null behind its end
+ *     field[expression]     an element of an array, or a letter of a string, from 0 on; null past its end
  *     layer                 the number of the layer, from 0 on; null outside of layers
  *     12 0.5 'text' true false null [a, b]    constants, and lists for `in`
  *     ?:  ??  or  and  not  == != < <= > >=  in  not in  + -  * / // %  **  unary -    weakest first

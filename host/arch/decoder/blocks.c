@@ -51,7 +51,7 @@ const struct graft_mask *graft_block_mask(struct graft_block_masks *masks, const
     }
     if (i == GRAFT_BLOCK_MASKS || (own->kind != GRAFT_MASK_SLIDING && own->kind != GRAFT_MASK_CAUSAL)) {
         (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, "",
-                              "tokens that see those behind them: expected layers that are causal or have at most %d "
+                              "tokens that see those after them: expected layers that are causal or have at most %d "
                               "windows",
                               GRAFT_BLOCK_MASKS - 1);
         return NULL;

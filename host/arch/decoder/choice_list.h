@@ -19,7 +19,7 @@ CHOICE(D_CLASS_ATTENTION, NAME, "class.attention", NULLABLE, NULL, "attention; P
 CHOICE(D_CLASS_MLP, NAME, "class.mlp", NULLABLE, NULL, "a dense MLP; PREFIXMLP")
 CHOICE(D_CLASS_NORM, NAME, "class.norm", NULLABLE, NULL, "norms; PREFIXRMSNorm, or LayerNorm with norm.kind layer")
 CHOICE(D_CLASS_HEAD_NORM, NAME, "class.head_norm", NULLABLE, NULL, "norms of queries and keys; class.norm")
-CHOICE(D_CLASS_LAST_NORM, NAME, "class.last_norm", NULLABLE, NULL, "the norm behind the layers; class.norm")
+CHOICE(D_CLASS_LAST_NORM, NAME, "class.last_norm", NULLABLE, NULL, "the norm after the layers; class.norm")
 CHOICE(D_CLASS_ROTARY, NAME, "class.rotary", NULLABLE, NULL, "rotary angles; PREFIXRotaryEmbedding")
 CHOICE(D_CLASS_EMBEDDING, NAME, "class.embedding", 0, "Embedding",
        "token embeddings; those of another class are multiplied by the root of their width, rounded to bf16 in bf16 "
@@ -57,8 +57,8 @@ CHOICE(D_MODEL_POOLED, BOOL, "model.pooled", 0, "true", "whether it is there whe
 CHOICE(D_MODEL_STORED_LAYERS, INT, "model.stored_layers", NULLABLE, 1, GRAFT_MAX_LAYERS, "null",
        "how many layers checkpoints have, each of which runs as often as the next, several times in a row; null: "
        "num_hidden_layers, once")
-CHOICE(D_MODEL_PREDICTORS, WORD, "model.predictors", 0, "none behind", "none",
-       "layers of checkpoints that predict further tokens, and are left out: none; num_nextn_predict_layers behind the "
+CHOICE(D_MODEL_PREDICTORS, WORD, "model.predictors", 0, "none after", "none",
+       "layers of checkpoints that predict further tokens, and are left out: none; num_nextn_predict_layers after the "
        "model's")
 CHOICE(D_MODEL_ENCODER, NAME, "model.encoder", 0, "encoder",
        "the child of the root that is the encoder, where there is one")
@@ -72,7 +72,7 @@ CHOICE(D_HEAD_BIAS, BOOL, "head.bias", 0, "false", "whether it has a bias")
 CHOICE(D_HEAD_TIED_BIAS, NAME, "head.tied_bias", NULLABLE, NULL,
        "where checkpoints may have that bias, too; null: nowhere")
 CHOICE(D_HEAD_TRANSFORM, NAME, "head.transform", NULLABLE, NULL,
-       "a Linear before it, behind which come an activation and a norm; null: none")
+       "a Linear before it, after which come an activation and a norm; null: none")
 CHOICE(D_HEAD_TRANSFORM_SIZE, INT, "head.transform_size", 0, 1, GRAFT_MAX_SIZE, "hidden_size", "what it gives")
 CHOICE(D_HEAD_TRANSFORM_BIAS, BOOL, "head.transform_bias", 0, "true", "whether it has a bias")
 CHOICE(D_HEAD_TRANSFORM_ACT, TEXT, "head.transform_act", 0, "hidden_act", "that activation, as ACT2FN calls it")
@@ -86,7 +86,7 @@ CHOICE(D_HEAD_POOLING, WORD, "head.pooling", 0, "last cls mean pooler late", "la
        "what tells of a sequence: its last token that is not padding, its first, the mean of its tokens, model.pooler, "
        "or the mean of what head.labels_transform makes of its tokens")
 CHOICE(D_HEAD_LABELS_TRANSFORM, NAME, "head.labels_transform", NULLABLE, NULL,
-       "a Linear before head.sequences, behind which come an activation and a norm; null: none")
+       "a Linear before head.sequences, after which come an activation and a norm; null: none")
 CHOICE(D_HEAD_LABELS_TRANSFORM_BIAS, BOOL, "head.labels_transform_bias", 0, "true", "whether it has a bias")
 CHOICE(D_HEAD_LABELS_TRANSFORM_ACT, TEXT, "head.labels_transform_act", 0, "'tanh'",
        "that activation, as ACT2FN calls it")
@@ -99,14 +99,14 @@ CHOICE(D_HEAD_SCALE, REAL, "head.scale", 0, ANY_REAL, "1", "what logits are mult
 CHOICE(D_HEAD_SOFTCAP, REAL, "head.softcap", NULLABLE | ABOVE, 0.0, "null",
        "logits become softcap * tanh(logits / softcap); null: they stay")
 CHOICE(D_HEAD_LOGITS_BIAS, NAME, "head.logits_bias", NULLABLE, NULL,
-       "a row of numbers of the root that is added to them behind an encoder, if the checkpoint has it")
+       "a row of numbers of the root that is added to them after an encoder, if the checkpoint has it")
 
 CHOICE(D_EMBEDDING_NAME, NAME, "embedding.name", 0, "embed_tokens", "token embeddings")
 CHOICE(D_EMBEDDING_SIZE, INT, "embedding.size", NULLABLE, 1, GRAFT_MAX_SIZE, "null",
        "their width where it is not hidden_size, so that two Linears lead in and out")
 CHOICE(D_EMBEDDING_ROWS, INT, "embedding.rows", NULLABLE, 1, MAX_VOCABULARY, "null",
        "how many there are; null: vocab_size")
-CHOICE(D_EMBEDDING_PROJECT_IN, NAME, "embedding.project_in", 0, "project_in", "the Linear behind narrow embeddings")
+CHOICE(D_EMBEDDING_PROJECT_IN, NAME, "embedding.project_in", 0, "project_in", "the Linear after narrow embeddings")
 CHOICE(D_EMBEDDING_PROJECT_OUT, NAME, "embedding.project_out", NULLABLE, "project_out",
        "the Linear before the head; null: none")
 CHOICE(D_EMBEDDING_PROJECT_BIAS, BOOL, "embedding.project_bias", 0, "false", "whether embedding.project_in has a bias")
@@ -147,7 +147,7 @@ CHOICE(D_RELATIVE_OF, WORD, "relative.of", 0, "none model first each", "none",
 CHOICE(D_RELATIVE_NAME, NAME, "relative.name", 0, "relative_attention_bias",
        "that Embedding, a child of the model or of attention")
 CHOICE(D_RELATIVE_BUCKETS, INT, "relative.buckets", 0, 2, 65536, "relative_attention_num_buckets ?? 32",
-       "how many rows it has; half of them are for keys behind the query where it sees any")
+       "how many rows it has; half of them are for keys after the query where it sees any")
 CHOICE(D_RELATIVE_DISTANCE, INT, "relative.distance", 0, 1, 1 << 20, "relative_attention_max_distance ?? 128",
        "the distance from which on all have the same; half of the rows are for single ones")
 
@@ -179,7 +179,7 @@ CHOICE(D_LAYER_PARALLEL, BOOL, "layer.parallel", 0, "false",
 CHOICE(D_LAYER_SHARED_NORM, BOOL, "layer.shared_norm", 0, "false",
        "with layer.parallel: the MLP sees what attention sees, and layer.mlp_norm is not there")
 CHOICE(D_LAYER_NORM_AFTER_ADD, BOOL, "layer.norm_after_add", 0, "false",
-       "attention_norm and mlp_norm are of the sums behind attention and MLP")
+       "attention_norm and mlp_norm are of the sums after attention and MLP")
 CHOICE(D_LAYER_NORMS_BEFORE, BOOL, "layer.norms_before", BY_LAYER, "true",
        "whether the layer has attention_norm and mlp_norm")
 CHOICE(D_LAYER_NORMS_AFTER, BOOL, "layer.norms_after", BY_LAYER, "true",
@@ -226,7 +226,7 @@ CHOICE(D_INPUT_PROJECTION, NAME, "layer_input.projection", 0, "per_layer_model_p
        "a Linear of embeddings that gives as many, which are added when normed")
 CHOICE(D_INPUT_NORM, NAME, "layer_input.norm", 0, "per_layer_projection_norm", "that norm")
 CHOICE(D_INPUT_GATE, NAME, "layer_input.gate", 0, "per_layer_input_gate",
-       "the Linear of hidden states that they are multiplied by, behind the activation mlp.act")
+       "the Linear of hidden states that they are multiplied by, after the activation mlp.act")
 CHOICE(D_INPUT_ACT_NAME, NAME, "layer_input.act_name", 0, "act_fn", "the child that is this activation")
 CHOICE(D_INPUT_OUTPUT, NAME, "layer_input.output", 0, "per_layer_projection", "the Linear back")
 CHOICE(D_INPUT_OUTPUT_NORM, NAME, "layer_input.output_norm", 0, "post_per_layer_input_norm",
@@ -242,7 +242,7 @@ CHOICE(D_STREAMS_SCALED, BOOL, "streams.scaled", 0, "true",
 CHOICE(D_STREAMS_IN, NAME, "streams.in", 0, "altup_projections",
        "the list of Linears that make the other ones of the first")
 CHOICE(D_STREAMS_OUT, NAME, "streams.out", 0, "altup_unembed_projections",
-       "those behind the last layer, of whose products and the first one the mean is taken")
+       "those after the last layer, of whose products and the first one the mean is taken")
 
 CHOICE(D_NORM_KIND, WORD, "norm.kind", 0, "rms layer", "rms", "RMSNorm, or LayerNorm")
 CHOICE(D_NORM_EPS, REAL, "norm.eps", BY_LAYER, 0.0, "rms_norm_eps", "added to the mean of squares")
@@ -401,7 +401,7 @@ CHOICE(D_MIXER_KIND, WORD, "mixer.kind", 0, "none mamba mamba2 gated_delta short
 CHOICE(D_MIXER_KERNEL, INT, "mixer.kernel", BY_LAYER, 2, 64, "conv_kernel", "tokens that its convolution is over")
 CHOICE(D_MIXER_CONV, NAME, "mixer.conv", 0, "conv1d", "the convolution")
 CHOICE(D_MIXER_CONV_BIAS, BOOL, "mixer.conv_bias", 0, "false", "whether it has a bias")
-CHOICE(D_MIXER_ACT, TEXT, "mixer.act", 0, "hidden_act", "the activation behind it, as transformers' ACT2FN calls it")
+CHOICE(D_MIXER_ACT, TEXT, "mixer.act", 0, "hidden_act", "the activation after it, as transformers' ACT2FN calls it")
 CHOICE(D_MIXER_BIAS, BOOL, "mixer.bias", 0, "false", "whether the projection in has a bias")
 CHOICE(D_MIXER_OUTPUT, NAME, "mixer.output", 0, "out_proj", "the projection out")
 CHOICE(D_MIXER_OUTPUT_BIAS, BOOL, "mixer.output_bias", 0, "false",
@@ -480,7 +480,7 @@ CHOICE(D_MOE_ROUTER_NAME, NAME, "moe.router", 0, "gate", "the router")
 CHOICE(D_MOE_ROUTER_BIAS, BOOL, "moe.router_bias", 0, "false", "whether logits have a bias")
 CHOICE(D_MOE_ROUTER_EXACT, BOOL, "moe.router_exact", 0, "false", "logits are computed in f32 in bf16 models, too")
 CHOICE(D_MOE_ROUTER_NORM, NAME, "moe.router_norm", NULLABLE, NULL,
-       "a norm, without a weight, of what the router sees, behind which that is divided by the root of its width; "
+       "a norm, without a weight, of what the router sees, after which that is divided by the root of its width; "
        "null: none")
 CHOICE(D_MOE_ROUTER_SCALE, NAME, "moe.router_scale", NULLABLE, NULL,
        "with moe.router_norm: a vector of the router that multiplies it then; null: none")
@@ -490,7 +490,7 @@ CHOICE(D_MOE_EXPERTS_NAME, NAME, "moe.list", 0, "experts", "the experts")
 CHOICE(D_MOE_KIND, WORD, "moe.kind", 0, "gated plain", "gated",
        "what an expert is: down(act(gate(x)) * up(x)), or down(act(up(x)))")
 CHOICE(D_MOE_LATENT, INT, "moe.latent", BY_LAYER | NULLABLE, 1, GRAFT_MAX_SIZE, "null",
-       "numbers that experts see of a token, behind a Linear, with another back; null: hidden_size")
+       "numbers that experts see of a token, after a Linear, with another back; null: hidden_size")
 CHOICE(D_MOE_LATENT_IN, NAME, "moe.latent_in", 0, "fc1_latent_proj", "the first of these")
 CHOICE(D_MOE_LATENT_OUT, NAME, "moe.latent_out", 0, "fc2_latent_proj", "the second")
 CHOICE(D_MOE_STORED, WORD, "moe.stored", 0, "list w1_w3_w2 stacked interleaved transposed", "list",

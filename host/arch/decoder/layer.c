@@ -218,8 +218,8 @@ static void run_mlp(const struct graft_layer_pass *pass, const float *x, float *
     } else if (pass->of.error->code == GRAFT_OK) {
         (void)graft_mlp_forward(layer->mlp, pass->of.call, &args, pass->of.error);
     }
-    if (pass->steps->behind_mlp != NULL) {
-        pass->steps->behind_mlp(pass->steps->self, pass, *output);
+    if (pass->steps->after_mlp != NULL) {
+        pass->steps->after_mlp(pass->steps->self, pass, *output);
     }
     norm_output(pass, layer->mlp_output_norm, output, spare);
     scale_output(pass, layer->mlp_scale, *output);
@@ -294,7 +294,7 @@ static void add_and_norm(const struct graft_layer_pass *pass, const struct graft
     }
 }
 
-/* Norms behind the sums, as in the first Transformers (Vaswani et al. 2017). */
+/* Norms after the sums, as in the first Transformers (Vaswani et al. 2017). */
 static void run_norms_last(const struct graft_layer_pass *pass, float *normed, float *output) {
     const struct graft_layer *layer = pass->layer;
     run_attention(pass, pass->args->hidden_states, &output, &normed);

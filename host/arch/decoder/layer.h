@@ -48,7 +48,7 @@ struct graft_layer_steps {
      * `seen`. */
     void (*beside_attention)(const void *self, const struct graft_layer_pass *pass, const float *seen, float *output);
     /* Changes `output`, the MLP's output before its norm. */
-    void (*behind_mlp)(const void *self, const struct graft_layer_pass *pass, float *output);
+    void (*after_mlp)(const void *self, const struct graft_layer_pass *pass, float *output);
     const void *self; /* passed to these functions */
 };
 

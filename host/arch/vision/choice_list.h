@@ -32,19 +32,19 @@ CHOICE(V_MODEL_VIDEO_TOKEN, INT, "model.video_token", NULLABLE, 0, INT32_MAX, "v
 CHOICE(V_MODEL_PLACE_TOKEN, INT, "model.place_token", NULLABLE, 0, INT32_MAX, "null",
        "the token by which prompts ask for an image, where it stays, between line breaks, before the image's tokens; "
        "null: the image token asks for as many")
-CHOICE(V_MODEL_PLACE_END, INT, "model.place_end", NULLABLE, 0, INT32_MAX, "null", "with it: the token behind them")
-CHOICE(V_MODEL_BOS_BEHIND, INT, "model.bos_behind", NULLABLE, 0, INT32_MAX, "null",
+CHOICE(V_MODEL_PLACE_END, INT, "model.place_end", NULLABLE, 0, INT32_MAX, "null", "with it: the token after them")
+CHOICE(V_MODEL_BOS_AFTER, INT, "model.bos_after", NULLABLE, 0, INT32_MAX, "null",
        "the first token of the text in prompts with images, which stand before it; a line break ends them; null: "
        "prompts stay as they are")
 CHOICE(V_MODEL_POSITIONS, WORD, "model.positions", 0, "axes tokens", "axes",
        "rotary positions of images and videos: their time, height and width; or one further with each token")
 CHOICE(V_MODEL_TIME_RATE, REAL, "model.time_rate", NULLABLE, 0.0, "null",
        "positions of time in a second of a video; null: each patch along time is one further")
-CHOICE(V_MODEL_VIDEO, WORD, "model.video", 0, "whole seconds_before seconds_behind", "whole",
+CHOICE(V_MODEL_VIDEO, WORD, "model.video", 0, "whole seconds_before seconds_after", "whole",
        "tokens of a video stand together; or those of each patch along time by themselves, marked like an image and "
-       "behind a text that says when it is, '<1.5 seconds>'; or image tokens, each time before such a text, '1'")
+       "after a text that says when it is, '<1.5 seconds>'; or image tokens, each time before such a text, '1'")
 CHOICE(V_MODEL_SEES, WORD, "model.sees", 0, "before image prompt", "before",
-       "what a token sees: those before it; also those behind it of its image; or all of a prompt with images")
+       "what a token sees: those before it; also those after it of its image; or all of a prompt with images")
 
 CHOICE(V_PATCH_NAME, NAME, "patch.name", 0, "patch_embed", "the module that makes vectors of patches")
 CHOICE(V_PATCH_CONV, NAME, "patch.conv", 0, "proj", "its convolution")
@@ -60,7 +60,7 @@ CHOICE(V_PATCH_BIAS, BOOL, "patch.bias", 0, "false", "whether its convolution ha
 CHOICE(V_PATCH_NORM, NAME, "patch.norm", NULLABLE, NULL, "the norm of embedded patches; null: none")
 
 CHOICE(V_NORM_EPS, REAL, "norm.eps", 0, 0.0, "1e-6", "of norms")
-CHOICE(V_NORM_LAST, NAME, "norm.last", NULLABLE, NULL, "the norm behind the blocks; null: none")
+CHOICE(V_NORM_LAST, NAME, "norm.last", NULLABLE, NULL, "the norm after the blocks; null: none")
 CHOICE(V_NORM_LAST_USED, BOOL, "norm.last_used", 0, "true", "whether what the tower gives is normed by it")
 
 CHOICE(V_BLOCK_LIST, NAME, "block.list", 0, "blocks", "the list of blocks")
@@ -116,7 +116,7 @@ CHOICE(V_MERGER_JOIN, WORD, "merger.join", 0, "beside mean", "beside",
        "how they become one: their numbers beside each other, or the mean")
 CHOICE(V_MERGER_CONV, NAME, "merger.conv", NULLABLE, NULL,
        "a Conv2d of the tower, whose kernel is as many patches: it makes the vectors that the merger sees; null: they "
-       "are patches that lie behind each other")
+       "are patches that follow each other")
 CHOICE(V_MERGER_NORM, NAME, "merger.norm", NULLABLE, "norm", "the norm of patches; null: none")
 CHOICE(V_MERGER_BIAS, BOOL, "merger.bias", 0, "true", "whether its projections have biases")
 CHOICE(V_MERGER_FIRST, NAME, "merger.first", 0, "linear_fc1", "the first projection of joined patches")
@@ -124,7 +124,7 @@ CHOICE(V_MERGER_INNER_SIZE, INT, "merger.inner_size", NULLABLE, 1, MAX_SIZE, "nu
        "numbers that it gives where there is a second one; null: as many as it takes")
 CHOICE(V_MERGER_INNER_NORM, NAME, "merger.inner_norm", NULLABLE, NULL, "a LayerNorm of what it gives; null: none")
 CHOICE(V_MERGER_ACT, NAME, "merger.act", NULLABLE, "act_fn",
-       "the activation behind it; steps of a Sequential are mlp.0, mlp.1, mlp.2")
+       "the activation after it; steps of a Sequential are mlp.0, mlp.1, mlp.2")
 CHOICE(V_MERGER_ACT_KIND, TEXT, "merger.act_kind", NULLABLE, "null",
        "that activation, as transformers' ACT2FN calls it; null: torch's GELU")
 CHOICE(V_MERGER_SECOND, NAME, "merger.second", NULLABLE, "linear_fc2",

@@ -47,7 +47,7 @@ static void read_tokens(struct graft_outline *of, struct multimodal *self) {
         int32_t choice;
     } tokens[] = {{"image_place_id", V_MODEL_PLACE_TOKEN},
                   {"image_place_end_id", V_MODEL_PLACE_END},
-                  {"image_bos_id", V_MODEL_BOS_BEHIND},
+                  {"image_bos_id", V_MODEL_BOS_AFTER},
                   {"video_token_id", V_MODEL_VIDEO_TOKEN}};
     struct graft_reader *reader = &of->reader;
     struct graft_placeholders *placeholders = &self->placeholders;
@@ -57,7 +57,7 @@ static void read_tokens(struct graft_outline *of, struct multimodal *self) {
     const int64_t video =
         graft_read_is_null(reader, V_MODEL_VIDEO_TOKEN) ? -1 : graft_read_int(reader, V_MODEL_VIDEO_TOKEN);
     placeholders->image_token_id = image;
-    placeholders->video_token_id = by_frame == V_VIDEO_SECONDS_BEHIND && video >= 0 ? image : video;
+    placeholders->video_token_id = by_frame == V_VIDEO_SECONDS_AFTER && video >= 0 ? image : video;
     placeholders->time_rate = is_timed ? graft_read_real(reader, V_MODEL_TIME_RATE) : -1.0;
     placeholders->is_plain = graft_read_word(reader, V_MODEL_POSITIONS) == V_POSITIONS_TOKENS;
     placeholders->by_frame = by_frame != V_VIDEO_WHOLE;

@@ -27,7 +27,7 @@ void author_subject_finish(struct author_subject *subject);
 /* How a line of a comment begins. */
 enum author_comment { AUTHOR_COMMENT_C, AUTHOR_COMMENT_RUST };
 
-/* Adds a comment on the class, without a line end behind it: its interface, and what the module was given and consists
+/* Adds a comment on the class, without a line end after it: its interface, and what the module was given and consists
  * of. With `structs`, what the interface's header declares as well. */
 void author_about(struct graft_text *text, const struct author_subject *subject, enum author_comment comment,
                   int structs);

@@ -18,7 +18,7 @@
 
 enum { MAX_BYTES = 1 << 16, KEY_ID = 8 };
 
-/* A public key, as its file has it behind the comment: base64 of this. */
+/* A public key, as its file has it after the comment: base64 of this. */
 struct public_key {
     unsigned char algorithm[2]; /* "Ed" */
     unsigned char id[KEY_ID];

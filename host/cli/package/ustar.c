@@ -134,7 +134,7 @@ static int is_taken(const struct ustar_file *files, size_t n) {
     return 0;
 }
 
-/* Reads the file whose header is at `*at`, which becomes the place behind it. */
+/* Reads the file whose header is at `*at`, which becomes the place after it. */
 static int read_file(const char *archive, size_t length, const char *source, size_t *at, struct ustar_file *files,
                      size_t n, struct graft_error *error) {
     struct header header;
@@ -188,7 +188,7 @@ int ustar_read(const char *archive, size_t length, const char *source, struct us
     }
     if (status == GRAFT_OK && (at + 2 * (size_t)BLOCK > length || !is_zero(archive + at, length - at))) {
         status =
-            fail(source, at, "expected the end of the archive: two blocks of zeros, and nothing behind them", error);
+            fail(source, at, "expected the end of the archive: two blocks of zeros, and nothing after them", error);
     }
     return status == GRAFT_OK && *n == 0 ? fail(source, 0, "it has no files", error) : status;
 }

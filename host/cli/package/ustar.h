@@ -31,7 +31,7 @@ void ustar_end(struct graft_text *archive);
 /* [any] Reads the files of an archive into `files` [USTAR_MAX_FILES], which point into it. Refused (GRAFT_ERROR_MODEL):
  * links, devices and folders, extensions of the format, names that lead elsewhere (more than one folder, "..", hidden
  * ones, characters other than letters, digits, '.', '_', '+' and '-'), two files of one name, files in several folders,
- * wrong checksums, and anything behind the end. `source` names the archive in errors. */
+ * wrong checksums, and anything past the end. `source` names the archive in errors. */
 int ustar_read(const char *archive, size_t length, const char *source, struct ustar_file *files, size_t *n,
                struct graft_error *error);
 

@@ -127,9 +127,9 @@ int graft_talk_command(struct graft_talk *talk, const char *line, struct graft_e
         }
         if ((commands[i].argument != NULL) != (rest[0] != '\0')) {
             return commands[i].argument != NULL
-                       ? graft_error_set(error, GRAFT_ERROR_USAGE, commands[i].name, "expected %s behind it",
+                       ? graft_error_set(error, GRAFT_ERROR_USAGE, commands[i].name, "expected %s after it",
                                          commands[i].argument)
-                       : graft_error_set(error, GRAFT_ERROR_USAGE, commands[i].name, "expected nothing behind it");
+                       : graft_error_set(error, GRAFT_ERROR_USAGE, commands[i].name, "expected nothing after it");
         }
         return commands[i].run(talk, rest, error);
     }

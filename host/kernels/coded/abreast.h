@@ -16,7 +16,7 @@ enum { GRAFT_ROW_ABREAST_COLUMNS = 8, GRAFT_ROW_ABREAST_SUMS = 8 };
 
 /* --- Codes, scales and zero points --- */
 
-/* [any] Words of columns [8 word, 8 word + 8) of rows from `row` on, one in each lane. There are rows behind the
+/* [any] Words of columns [8 word, 8 word + 8) of rows from `row` on, one in each lane. There are rows after the
  * weight's last one (arrange.c). */
 GRAFT_ROW_INLINE graft_row_ints graft_row_abreast_word(const struct graft_coded *self, int64_t row, int64_t word) {
     const int64_t lane = row % GRAFT_ROW_LANES, words = self->row_bytes / (int64_t)sizeof(int32_t);
@@ -34,7 +34,7 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_abreast_word(const struct graft_coded 
     return loaded;
 }
 
-/* [any] Prefetches words behind these. */
+/* [any] Prefetches words after these. */
 GRAFT_ROW_INLINE void graft_row_abreast_prefetch(const struct graft_coded *self, int64_t row, int64_t word) {
     const char *codes = (const char *)graft_weight_block(self->codes, 0)->data;
     const int64_t at = row / GRAFT_ROW_LANES * GRAFT_ROW_LANES * self->row_bytes;

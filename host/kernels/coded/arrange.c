@@ -31,8 +31,8 @@ struct arranging {
     uint32_t *to;     /* [rows, to_words] */
     int64_t to_words; /* words in a row */
     int32_t to_bits;  /* bits of an arranged code */
-    int64_t abreast;  /* rows that lie abreast after arranging; 0: rows lie one behind another */
-    int64_t stored;   /* rows in memory: abreast there are some behind the last one */
+    int64_t abreast;  /* rows that lie abreast after arranging; 0: rows lie one after another */
+    int64_t stored;   /* rows in memory: abreast there are some after the last one */
     void *zeros;      /* [words along rows, groups]; abreast [groups, stored], bytes; NULL: none */
     void *scales;     /* [rows, groups]; abreast [groups, stored] */
 };
@@ -359,7 +359,7 @@ static void join_zero_bytes(const struct arranging *arranging, struct graft_code
     rows->zero_bytes = is_one ? NULL : arranging->zeros;
 }
 
-/* Makes the memory behind the last row zeros, which no result depends on, but how long products take might. */
+/* Makes the memory after the last row zeros, which no result depends on, but how long products take might. */
 static void clear_behind(const struct arranging *arranging, int64_t scale_size) {
     const int64_t rows = arranging->codec->rows, stored = arranging->stored, last = rows - rows % arranging->abreast;
     memset(word_at(arranging, last, 0), 0, (size_t)((stored - last) * arranging->to_words) * sizeof(uint32_t));

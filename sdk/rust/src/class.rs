@@ -55,7 +55,7 @@ impl<'a> MlpArgs<'a> {
         MlpArgs { tokens, hidden_size: width(tokens, hidden_states), hidden_states, output }
     }
 
-    /// The same once more, for who needs them behind a call.
+    /// The same once more, for who needs them after a call.
     pub fn reborrow(&mut self) -> MlpArgs<'_> {
         MlpArgs::new(self.tokens, self.hidden_states, self.output)
     }
@@ -87,7 +87,7 @@ impl<'a> LinearArgs<'a> {
         LinearArgs { tokens, x, y }
     }
 
-    /// The same once more, for who needs them behind a call.
+    /// The same once more, for who needs them after a call.
     pub fn reborrow(&mut self) -> LinearArgs<'_> {
         LinearArgs::new(self.tokens, self.x, self.y)
     }
@@ -138,7 +138,7 @@ impl<'a> NormArgs<'a> {
         NormArgs { tokens, hidden_size: width(tokens, hidden_states), hidden_states, output }
     }
 
-    /// The same once more, for who needs them behind a call.
+    /// The same once more, for who needs them after a call.
     pub fn reborrow(&mut self) -> NormArgs<'_> {
         NormArgs::new(self.tokens, self.hidden_states, self.output)
     }

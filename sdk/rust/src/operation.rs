@@ -153,7 +153,7 @@ fn leaked_operation<T: Operation>(reverse: Option<Function>) -> OperationRef {
     })))
 }
 
-/// The host's structs, one behind the other with a stride.
+/// The host's structs, one after the other with a stride.
 unsafe fn values(infos: *const ffi::graft_value_info, stride: u32, count: i32) -> Vec<Value> {
     (0..count as usize)
         .map(|i| {

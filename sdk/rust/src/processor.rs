@@ -27,7 +27,7 @@ pub trait LogitsProcessor: Clone + Send + 'static {
     /// failed step is tried again.
     fn process(&self, args: LogitsArgs) -> Result<()>;
 
-    /// Is called once for each token that the sequence gets behind the prompt.
+    /// Is called once for each token that the sequence gets after the prompt.
     fn accept(&mut self, _id: i32) -> Result<()> {
         Ok(())
     }

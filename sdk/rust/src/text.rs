@@ -4,7 +4,7 @@
 use std::ffi::{CStr, CString};
 use std::os::raw::c_char;
 
-/// For the length of a call. A NUL is nowhere allowed: what is behind it is left out.
+/// For the length of a call. A NUL is nowhere allowed: what is after it is left out.
 pub(crate) fn c_string(text: &str) -> CString {
     let end = text.find('\0').unwrap_or(text.len());
     CString::new(&text[..end]).unwrap_or_default()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a number behind the end of its output. */
+/* Writes a number past the end of its output. */
 #define FORWARD forward
 #include "../behaving.h"
 

@@ -73,7 +73,7 @@ void graft_grammar_close(struct graft_grammar *grammar);
 int graft_grammar_fits(struct graft_grammar *grammar, const char *text, size_t length);
 
 /* [any] The logits processor that restricts a sequence to a grammar, which is its `data` (struct
- * graft_processor_choice). It forbids tokens that do not fit the text behind the prompt. Ids that end the sequence fit
+ * graft_processor_choice). It forbids tokens that do not fit the text after the prompt. Ids that end the sequence fit
  * where the text may end, and only they fit where it must. If other settings leave no token that fits, that is
  * GRAFT_ERROR_USAGE. */
 const struct graft_logits_processor *graft_grammar_processor(void);

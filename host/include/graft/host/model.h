@@ -92,7 +92,7 @@ struct graft_model_options {
      * for a directory in the runtime layout. The model behaves as if its files had these weights, and saving it in the
      * original layout writes them. */
     const char *quantize; /* the format that weights are quantized to, "int4" or "int4:32" with groups of 32 weights;
-                             one of the loaded plugins has to offer it. With "+head" behind it, modules right below the
+                             one of the loaded plugins has to offer it. With "+head" after it, modules right below the
                              root, such as the language model head, are quantized as well. NULL: none */
     int32_t dequantize;   /* 1: loads a quantized checkpoint's weights as floats, in the type that config.json names
                              (default bf16) */
