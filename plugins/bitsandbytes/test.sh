@@ -7,8 +7,8 @@
 sound=bnb_nf4_double_qwen3
 q=model.layers.0.self_attn.q_proj state=quant_state.bitsandbytes__nf4
 
-apart() { # apart OPTION...: with projections that none joins
-    run --plugins bitsandbytes "$@"
+apart() { # with projections that none joins
+    run --plugins bitsandbytes
 }
 
 refused() { # refused WORDS...: exit status 4, and each of the words in the message

@@ -39,8 +39,10 @@ same() { # same WHAT PLUGINS OPTIONS: with the modules of fused_qkv and without
 }
 
 make() { # make NAME SEED LAYERS RANK MODULE:OUT:IN...: an adapter
-    mkdir -p "$scratch/$1"
-    "$make_adapter" "$scratch/$@"
+    name=$1
+    shift
+    mkdir -p "$scratch/$name"
+    "$make_adapter" "$scratch/$name" "$@"
 }
 
 echo 'on floats: all three, one, two of them; beside the product and merged'
@@ -142,6 +144,7 @@ grep -q 'self_attn: LlamaAttention -> LlamaFusedAttention by fused_qkv: largest 
 
 echo 'the layout at run time, with an adapter, and back'
 save() { # save FROM TO OPTIONS
+    # shellcheck disable=SC2086 # words
     "$host" save --quiet --plugins-dir "$plugins" --plugins fused_qkv,gptq,lora --model "$1" --output "$2" $3
 }
 for case in 'llama_gptq on_quantized' 'llama patterns_rslora'; do

@@ -169,17 +169,17 @@ other() { # other METHOD OPTIONS: ids to stdout
         --input-ids 5,6,7,8,9 --output-ids --max-new-tokens 4 --adapter "$goldens/adapters/$method" "$@"
 }
 for method in loha lokr vera; do
-    other $method --logits "$scratch/apart" >"$scratch/ids"
-    other $method --logits "$scratch/merged" --plugin-option lora.merge=true | cmp - "$scratch/ids" ||
+    other "$method" --logits "$scratch/apart" >"$scratch/ids"
+    other "$method" --logits "$scratch/merged" --plugin-option lora.merge=true | cmp - "$scratch/ids" ||
         fail "$method, merged: other ids"
     cmp -s "$scratch/apart" "$scratch/merged" && fail "$method: nothing was merged"
-    other $method --plugin-option lora.dtype=bfloat16 | cmp - "$scratch/ids" || fail "$method, rounded: other ids"
+    other "$method" --plugin-option lora.dtype=bfloat16 | cmp - "$scratch/ids" || fail "$method, rounded: other ids"
 done
 for method in ia3 loha vera; do
-    other $method --adapter-scale default=0 --logits "$scratch/off" >"$scratch/ids"
+    other "$method" --adapter-scale default=0 --logits "$scratch/off" >"$scratch/ids"
     "$host" --quiet --plugins-dir "$plugins" --plugins lora --model "$goldens/plain/qwen2" --dtype float32 \
         --input-ids 5,6,7,8,9 --output-ids --max-new-tokens 4 --logits "$scratch/none" >"$scratch/base"
-    [ $method = ia3 ] || cmp "$scratch/ids" "$scratch/base" || fail "$method: a scale of 0 changes results"
+    [ "$method" = ia3 ] || cmp "$scratch/ids" "$scratch/base" || fail "$method: a scale of 0 changes results"
 done
 while read -r method old new words; do
     rm -rf "$scratch/faulty"

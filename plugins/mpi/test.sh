@@ -63,7 +63,7 @@ cmp -s "$model/model.safetensors" "$scratch/turned/model.safetensors" && fail "n
 # machine the others cannot know whether that is so.
 refused 3 "tells why" -n 4 "$test_claim" 1 1
 refused 3 "tells why" -n 2 "$test_claim" 0 1
-for core in $(seq "$(nproc)"); do
+for _ in $(seq "$(nproc)"); do
     (while :; do :; done) &
     busy="$busy $!"
 done

@@ -73,7 +73,7 @@ ended 4 "$scratch/none" sh -c 'model=$1 other=$2; shift 2; [ "$(hostname)" = mac
 [ "$(grep -vc '\] plm:rsh: Warning: setpgid' "$scratch/err")" = 1 ] || fail "more than one line: $(cat "$scratch/err")"
 
 # Where both fail one tells, and so does the other where rank 0 is stuck.
-for time in 1 2 3; do
+for _ in 1 2 3; do
     ended 3 "tells why" "$test_claim" 0 0
 done
 ended 3 "tells why" "$test_claim" 0 1

@@ -141,7 +141,7 @@ kept() { # kept COMMAND...: bytes that rank 0 keeps of each token
 bench="$host bench --plugins-dir $plugins --model $goldens/llama --prompt-tokens 2 --new-tokens 1 --repeat 1 --json"
 # shellcheck disable=SC2086 # words
 all=$(kept $bench) own=$(kept launch -n 2 $bench --parallel mpi --plugins tensor_parallel)
-[ "$all" -gt 0 ] && [ "$((2 * own))" = "$all" ] || fail "the cache has $own of $all bytes"
+{ [ "$all" -gt 0 ] && [ "$((2 * own))" = "$all" ]; } || fail "the cache has $own of $all bytes"
 
 # What cannot be divided is refused by its numbers.
 each="$host --quiet --plugins-dir $plugins --plugins-dir $plugins/families --parallel mpi --input-ids 5,6,7 --output-ids"
