@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "graft/host/model.h"
 #include "model/alike.h"
+#include "model/node.h"
 #include "model/tree.h"
 #include "validate/checks.h"
 #include "validate/culprit.h"
@@ -56,17 +57,13 @@ static const char *other_value(const struct choices *choices, const char *field)
     return value != NULL && graft_json_bool(value) ? "false" : "true";
 }
 
-static int are_same(const struct graft_parameter *a, const struct graft_parameter *b) {
-    return strcmp(a->name, b->name) == 0 && memcmp(a->shape, b->shape, sizeof a->shape) == 0 &&
-           (a->tied_to == NULL) == (b->tied_to == NULL);
-}
-
 /* Whether two modules are given the same arguments, and are made of the same. */
 static int are_alike(const struct graft_node *a, const struct graft_node *b) {
     int same = graft_alike_same_args(&a->args, &b->args) && a->n_parameters == b->n_parameters &&
                a->n_children == b->n_children;
     for (size_t i = 0; same && i < a->n_parameters; i++) {
-        same = are_same(a->parameters[i], b->parameters[i]);
+        const struct graft_parameter *x = a->parameters[i], *y = b->parameters[i];
+        same = graft_node_same_parameter(x, y) && (x->tied_to == NULL) == (y->tied_to == NULL);
     }
     for (size_t i = 0; same && i < a->n_children; i++) {
         same = are_alike(a->children[i], b->children[i]);
@@ -81,8 +78,7 @@ static int matters(const struct choices *choices, const struct graft_model *chan
     for (size_t i = 0; (module = graft_model_module(choices->subject->model, i)) != NULL; i++) {
         const struct graft_node *before = graft_node_find(choices->plain->tree->root, module->path);
         const struct graft_node *after = graft_node_find(changed->tree->root, module->path);
-        if (module->plugin != NULL && strcmp(module->plugin, id) == 0 && before != NULL && after != NULL &&
-            !are_alike(before, after)) {
+        if (graft_module_is_plugins(module, id) && before != NULL && after != NULL && !are_alike(before, after)) {
             return 1;
         }
     }
@@ -97,30 +93,16 @@ static int describe_plain(const struct choices *choices, const char *directory, 
 }
 
 /* Loads the changed model with the plugin, and compares it with the original. */
-static int compare(struct choices *choices, struct graft_subject *changed, struct graft_model *model,
-                   struct graft_error *error) {
-    struct graft_library *library = NULL;
-    struct graft_model *original = NULL;
-    int status = graft_plan_check(model->plan, error);
+static int compare(const struct choices *choices, struct graft_subject *changed, struct graft_error *error) {
+    const struct graft_prompt prompt = graft_validation_prompt();
+    int status = graft_plan_check(changed->model->plan, error);
     if (status == GRAFT_OK) {
-        status = graft_model_check_tensors(model, error);
+        status = graft_model_check_tensors(changed->model, error);
     }
     if (status == GRAFT_OK) {
-        status = graft_model_load(model, error);
+        status = graft_model_load(changed->model, error);
     }
-    if (status == GRAFT_OK && choices->compares) {
-        status = graft_subject_open(changed, 1, &library, &original, error);
-        if (status == GRAFT_OK) {
-            status = graft_same_logits(changed, original, model, "logits with it and without",
-                                       GRAFT_VALIDATION_TOLERANCE, error);
-        }
-        if (status == GRAFT_ERROR_PLUGIN) {
-            graft_culprit_add(changed, original, NULL, error);
-        }
-    }
-    graft_model_free(original);
-    graft_library_free(library);
-    return status;
+    return status == GRAFT_OK && choices->compares ? graft_compare_with_original(changed, &prompt, error) : status;
 }
 
 /* A class may refuse a choice in its description. */
@@ -135,7 +117,7 @@ static int try_with_plugin(struct choices *choices, const char *what, struct gra
         graft_text_printf(&choices->refused, "%s%s: %s", choices->refused.length > 0 ? "; " : "", what,
                           refusal.message);
     } else {
-        status = compare(choices, &changed, changed.model, error);
+        status = compare(choices, &changed, error);
     }
     graft_model_free(changed.model);
     return status;

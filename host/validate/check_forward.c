@@ -39,11 +39,12 @@ static int compare_with(struct graft_subject *subject, struct graft_model *origi
     if (subject->is_adapted) {
         return graft_subject_leave(subject, "an adapter is in effect");
     }
+    const struct graft_prompt prompt = graft_validation_prompt();
     struct graft_error own = graft_error_none();
     int status = graft_same_logits(subject, original, subject->model, "logits with it and without",
                                    GRAFT_VALIDATION_TOLERANCE, subject->is_on_request ? &own : error);
     if (status != GRAFT_OK && !subject->is_on_request) {
-        graft_culprit_add(subject, original, NULL, error);
+        graft_culprit_add(subject, original, &prompt, error);
     }
     return status != GRAFT_OK && subject->is_on_request
                ? graft_subject_leave(subject, "it computes something else, on request only")
@@ -91,8 +92,7 @@ static int another(struct graft_subject *subject, struct graft_error *error) {
 }
 
 static int threads(struct graft_subject *subject, struct graft_error *error) {
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = graft_validation_prompt();
     float *logits[3] = {NULL};
     int64_t count = GRAFT_VALIDATION_IDS * graft_model_vocab_size(subject->model);
     int status = GRAFT_OK;
@@ -161,8 +161,7 @@ static int bfloat16(struct graft_subject *subject, struct graft_error *error) {
 }
 
 static int environment(struct graft_subject *subject, struct graft_error *error) {
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = graft_validation_prompt();
     fenv_t before, after;
     float *logits = NULL;
     if (!graft_subject_has_logits(subject)) {
@@ -191,8 +190,7 @@ struct runner {
 
 static void *run(void *data) {
     enum { TIMES = 8 };
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = graft_validation_prompt();
     struct runner *runner = data;
     for (int i = 0; i < TIMES && runner->status == GRAFT_OK; i++) {
         graft_free(runner->logits);
@@ -216,8 +214,7 @@ static int run_both(struct graft_subject *subject, struct graft_model *other, st
         }
     }
     float *alone = NULL;
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = graft_validation_prompt();
     if (status == GRAFT_OK) {
         status = graft_make_logits(subject, subject->model, &prompt, 1, &alone, error);
     }

@@ -48,8 +48,7 @@ static int open_and_load(struct graft_subject *subject, struct graft_error *erro
 }
 
 static int forward(struct graft_subject *subject, struct graft_error *error) {
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = graft_validation_prompt();
     float *logits = NULL;
     int status = graft_subject_has_logits(subject)
                      ? graft_make_logits(subject, subject->model, &prompt, 1, &logits, error)

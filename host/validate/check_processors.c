@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "graft/logits_processor.h"
 #include "validate/checks.h"
+#include "validate/compare.h"
 #include "validate/crash.h"
 #include "validate/lender.h"
 #include "validate/tiny.h"
@@ -26,12 +27,8 @@ struct trial {
 
 /* Ends everything that the call was lent. */
 static void end_lent(const struct trial *trial) {
-    for (size_t i = trial->first; i < graft_region_count(); i++) {
-        struct graft_region *region = graft_region_number(i);
-        if (region != NULL && region->kind != GRAFT_REGION_BLOCK && region->state < GRAFT_REGION_ENDED) {
-            graft_region_end(region, GRAFT_REGION_ENDED);
-        }
-    }
+    graft_region_end_borrowed(trial->first, GRAFT_REGION_ARRAY);
+    graft_region_end_borrowed(trial->first, GRAFT_REGION_STRUCT);
 }
 
 static struct graft_region *lend(const struct trial *trial, const char *what, enum graft_region_kind kind,
@@ -49,7 +46,7 @@ static struct graft_region *lend_ids(const struct trial *trial, const char *what
     int32_t ids[PROMPT + STEPS];
     char name[32];
     for (int64_t i = 0; i < count; i++) {
-        ids[i] = (int32_t)(3 + i * 29 % 80);
+        ids[i] = graft_validation_id(i);
     }
     (void)snprintf(name, sizeof name, "ids [%lld]", (long long)count);
     struct graft_region *region =
@@ -164,7 +161,7 @@ static int accept(const struct trial *trial, int step, struct graft_error *own, 
         return GRAFT_OK;
     }
     const struct graft_crash_context before = graft_crash_context_begin(&task);
-    int status = trial->processor->accept(trial->state, 3 + (PROMPT + step) * 29 % 80, own);
+    int status = trial->processor->accept(trial->state, graft_validation_id(PROMPT + step), own);
     graft_crash_context_end(before);
     return judge(trial, "accept", status, own, error);
 }

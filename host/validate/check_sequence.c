@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "generate/session.h"
 #include "hooks/forward_hooks.h"
-#include "validate/compare.h"
+#include "validate/culprit.h"
 
 /* Computes the logits of the last token of the first `n` ids in a single step, in a session of its own. */
 static int at_once(const struct graft_subject *subject, size_t n, float *last, struct graft_error *error) {
@@ -114,16 +114,11 @@ struct failure {
     const struct graft_node *deaf; /* the first module above it that did not fail; or NULL */
 };
 
-static int is_above(const char *path, const char *below) {
-    const size_t length = strlen(path);
-    return strncmp(path, below, length) == 0 && (below[length] == '.' || length == 0);
-}
-
 /* Runs after each call of a module that did not fail, and lets one of them fail. */
 static int fail_behind(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct failure *failure = data;
     const char *path = hooked->node->path;
-    if (failure->path != NULL && failure->deaf == NULL && is_above(path, failure->path)) {
+    if (failure->path != NULL && failure->deaf == NULL && graft_path_is_below(failure->path, path)) {
         failure->deaf = hooked->node;
     }
     if (failure->left-- != 0) {

@@ -17,8 +17,7 @@ static int come_and_go(struct graft_subject *subject, const float *before, struc
 }
 
 static int share(struct graft_subject *subject, struct graft_error *error) {
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = graft_validation_prompt();
     int64_t count = GRAFT_VALIDATION_IDS * graft_model_vocab_size(subject->model);
     float *before = NULL, *behind = NULL;
     int status = GRAFT_OK;

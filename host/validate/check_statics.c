@@ -8,8 +8,7 @@
 
 static int use_model(struct graft_subject *subject, struct graft_error *error) {
     const struct graft_model_options options = {.struct_size = sizeof options, .precision = GRAFT_PRECISION_FLOAT32};
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = graft_validation_prompt();
     int status = graft_tiny_open(subject->library, subject->directory, &options, &subject->model, error);
     if (status == GRAFT_OK) {
         status = graft_model_load(subject->model, error);

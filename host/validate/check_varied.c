@@ -26,7 +26,7 @@ static int has_new_class(const struct graft_subject *subject) {
     int is_new = 0;
     for (size_t i = 0; (module = graft_model_module(subject->model, i)) != NULL; i++) {
         char *line = graft_format("\n%s\n", module->class_name);
-        if (line != NULL && module->plugin != NULL && strcmp(module->plugin, id) == 0 &&
+        if (line != NULL && graft_module_is_plugins(module, id) &&
             (seen.length == 0 || strstr(seen.bytes, line) == NULL)) {
             graft_text_add_string(&seen, line);
             is_new = 1;
@@ -36,46 +36,27 @@ static int has_new_class(const struct graft_subject *subject) {
     return is_new;
 }
 
-/* Compares the logits of a model in another directory with those of its original. A class may refuse the model while it
- * is opened or loaded. */
+/* Compares the logits of a model in another directory with those of its original. */
 static int compare(struct graft_subject *varied, const struct graft_prompt *prompt, struct graft_error *error) {
-    struct graft_error refusal = graft_error_none();
-    struct graft_library *libraries[2] = {NULL, NULL};
-    struct graft_model *original = NULL;
-    int status = GRAFT_OK;
-    if (graft_subject_open(varied, 0, &libraries[0], &varied->model, &refusal) == GRAFT_OK) {
-        status = graft_subject_open(varied, 1, &libraries[1], &original, error);
-        if (status == GRAFT_OK) {
-            status = graft_same_logits_of(varied, original, varied->model, prompt, "logits with it and without",
-                                          GRAFT_VALIDATION_TOLERANCE, error);
-        }
-        if (status == GRAFT_ERROR_PLUGIN) {
-            graft_culprit_add(varied, original, prompt, error);
-        }
+    int status = graft_subject_open(varied, 0, &varied->library, &varied->model, error);
+    if (status == GRAFT_OK) {
+        status = graft_compare_with_original(varied, prompt, error);
     }
-    graft_model_free(original);
-    graft_model_free(varied->model);
-    graft_library_free(libraries[1]);
-    graft_library_free(libraries[0]);
-    varied->model = NULL;
+    graft_subject_close(varied);
     return status;
 }
 
 /* Whether the plugin's classes take this model; they may refuse it. */
 static int takes(struct graft_subject *varied) {
     struct graft_error refusal = graft_error_none();
-    struct graft_library *library = NULL;
-    struct graft_model *model = NULL;
-    int is_taken = graft_subject_open(varied, 0, &library, &model, &refusal) == GRAFT_OK;
-    graft_model_free(model);
-    graft_library_free(library);
+    int is_taken = graft_subject_open(varied, 0, &varied->library, &varied->model, &refusal) == GRAFT_OK;
+    graft_subject_close(varied);
     return is_taken;
 }
 
 /* Runs the calls of the varied model on guarded memory, and compares it with the original if `compares` is set. */
 static int run(struct graft_subject *varied, const char *place, const struct graft_prompt *prompt, int compares,
                struct graft_error *error) {
-    struct graft_library *library = varied->library;
     graft_validation_at(varied->validation, place);
     varied->model = NULL;
     varied->library = NULL;
@@ -84,7 +65,6 @@ static int run(struct graft_subject *varied, const char *place, const struct gra
     }
     varied->model_type = place;
     int status = graft_check_bounds_of(varied, error);
-    varied->library = library;
     return status == GRAFT_OK && compares ? compare(varied, prompt, error) : status;
 }
 
@@ -112,7 +92,7 @@ static int larger(struct graft_subject *subject, struct graft_error *error) {
         return graft_subject_leave(subject, "there is no original that it agrees with");
     }
     for (int32_t i = 0; i < LONG; i++) {
-        ids[i] = 3 + i * 29 % 80;
+        ids[i] = graft_validation_id(i);
     }
     varied.directory = graft_format("%s/.%s-larger", subject->validation->folder, subject->model_type);
     int status = varied.directory != NULL ? graft_tiny_write(subject->library, subject->model_type, architecture,
@@ -202,8 +182,7 @@ static int copy_narrow(const struct graft_subject *subject, const char *director
 }
 
 static int narrowed(struct graft_subject *subject, struct graft_error *error) {
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = graft_validation_prompt();
     struct graft_subject varied = *subject;
     if (!graft_subject_has_logits(subject) || !has_new_class(subject)) {
         return GRAFT_OK;

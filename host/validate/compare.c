@@ -7,12 +7,21 @@
 #include "base/alloc.h"
 #include "graft/host/observe.h"
 
+int32_t graft_validation_id(int64_t position) {
+    return (int32_t)(3 + position * 29 % 80); /* below the ids that stand for images */
+}
+
 const int32_t *graft_validation_ids(void) {
     static int32_t ids[GRAFT_VALIDATION_IDS];
     for (int32_t i = 0; i < GRAFT_VALIDATION_IDS; i++) {
-        ids[i] = 3 + i * 29 % 80; /* below the ids that stand for images */
+        ids[i] = graft_validation_id(i);
     }
     return ids;
+}
+
+struct graft_prompt graft_validation_prompt(void) {
+    return (struct graft_prompt){
+        .struct_size = sizeof(struct graft_prompt), .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
 }
 
 int graft_has_logits(const struct graft_model *model) {
@@ -75,8 +84,7 @@ int graft_same_logits_of(const struct graft_subject *subject, struct graft_model
 
 int graft_same_logits(const struct graft_subject *subject, struct graft_model *reference, struct graft_model *model,
                       const char *what, double tolerance, struct graft_error *error) {
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = graft_validation_prompt();
     return graft_same_logits_of(subject, reference, model, &prompt, what, tolerance, error);
 }
 

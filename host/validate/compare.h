@@ -8,9 +8,13 @@
 /* How far the logits of two runs may differ if sums have another order: the limit of graft_difference_limit. */
 #define GRAFT_VALIDATION_TOLERANCE 5e-5
 
-/* [any] Token ids that every tiny model has. */
+/* [any] The token id at a position of the prompts that checks use; every tiny model has it. */
+int32_t graft_validation_id(int64_t position);
+
+/* [any] The first of these ids, and the prompt that consists of them. */
 enum { GRAFT_VALIDATION_IDS = 41 };
 const int32_t *graft_validation_ids(void);
+struct graft_prompt graft_validation_prompt(void);
 
 /* [any] Whether the model is a language model, with logits for each token. */
 int graft_has_logits(const struct graft_model *model);

@@ -12,7 +12,7 @@ static int differs(const struct graft_compared_node *item) {
            !(item->largest.difference <= graft_difference_limit(&item->largest, GRAFT_VALIDATION_TOLERANCE));
 }
 
-static int is_below(const char *path, const char *above) {
+int graft_path_is_below(const char *path, const char *above) {
     const size_t length = strlen(above);
     return strncmp(path, above, length) == 0 && (length == 0 || path[length] == '.');
 }
@@ -22,7 +22,7 @@ static const struct graft_compared_node *find(const struct graft_tree_comparison
     const struct graft_compared_node *found = NULL;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct graft_compared_node *item = &comparison->items[i];
-        if (differs(item) && (found == NULL || is_below(item->node->path, found->node->path))) {
+        if (differs(item) && (found == NULL || graft_path_is_below(item->node->path, found->node->path))) {
             found = item;
         }
     }
@@ -31,15 +31,13 @@ static const struct graft_compared_node *find(const struct graft_tree_comparison
 
 void graft_culprit_add(struct graft_subject *subject, struct graft_model *original, const struct graft_prompt *prompt,
                        struct graft_error *error) {
-    const struct graft_prompt fixed = {
-        .struct_size = sizeof fixed, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
     struct graft_tree_comparison comparison;
     struct graft_error own = graft_error_none();
     float *logits = NULL;
     int status = graft_tree_comparison_begin(subject->model->tree, original->tree, 0, 1,
                                              graft_model_kv_dtype(subject->model), &comparison, &own);
     if (status == GRAFT_OK) {
-        status = graft_make_logits(subject, subject->model, prompt != NULL ? prompt : &fixed, 1, &logits, &own);
+        status = graft_make_logits(subject, subject->model, prompt, 1, &logits, &own);
     }
     const struct graft_compared_node *found = status == GRAFT_OK ? find(&comparison) : NULL;
     if (found != NULL) {
@@ -48,4 +46,21 @@ void graft_culprit_add(struct graft_subject *subject, struct graft_model *origin
     }
     graft_free(logits);
     graft_tree_comparison_finish(&comparison);
+}
+
+int graft_compare_with_original(struct graft_subject *subject, const struct graft_prompt *prompt,
+                                struct graft_error *error) {
+    struct graft_library *library = NULL;
+    struct graft_model *original = NULL;
+    int status = graft_subject_open(subject, 1, &library, &original, error);
+    if (status == GRAFT_OK) {
+        status = graft_same_logits_of(subject, original, subject->model, prompt, "logits with it and without",
+                                      GRAFT_VALIDATION_TOLERANCE, error);
+    }
+    if (status == GRAFT_ERROR_PLUGIN) {
+        graft_culprit_add(subject, original, prompt, error);
+    }
+    graft_model_free(original);
+    graft_library_free(library);
+    return status;
 }

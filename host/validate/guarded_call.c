@@ -201,20 +201,10 @@ int graft_guarded_call_run(struct graft_guarded_call *guarded, const struct graf
     graft_crash_on_behalf(args->owner);
     int status = interface->run(guarded->copy.module, (const void *)call->data, args->data, error);
     graft_crash_on_behalf(NULL);
-    for (size_t i = guarded->first; i < graft_region_count(); i++) {
-        struct graft_region *region = graft_region_number(i);
-        if (region != NULL && region->kind == GRAFT_REGION_STRUCT && region->state == GRAFT_REGION_OPEN) {
-            graft_region_end(region, GRAFT_REGION_ENDED);
-        }
-    }
+    graft_region_end_borrowed(guarded->first, GRAFT_REGION_STRUCT);
     return status;
 }
 
 void graft_guarded_call_end(struct graft_guarded_call *guarded) {
-    for (size_t i = guarded->first; i < graft_region_count(); i++) {
-        struct graft_region *region = graft_region_number(i);
-        if (region != NULL && region->kind == GRAFT_REGION_ARRAY && region->state < GRAFT_REGION_ENDED) {
-            graft_region_end(region, GRAFT_REGION_ENDED);
-        }
-    }
+    graft_region_end_borrowed(guarded->first, GRAFT_REGION_ARRAY);
 }

@@ -150,3 +150,11 @@ struct graft_region *graft_region_number(size_t i) {
 size_t graft_region_count(void) {
     return count;
 }
+
+void graft_region_end_borrowed(size_t first, enum graft_region_kind kind) {
+    for (size_t i = first; i < count; i++) {
+        if (regions[i].map != NULL && regions[i].kind == (int32_t)kind && regions[i].state < GRAFT_REGION_ENDED) {
+            graft_region_end(&regions[i], GRAFT_REGION_ENDED);
+        }
+    }
+}

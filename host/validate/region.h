@@ -57,6 +57,9 @@ void graft_region_seal(struct graft_region *region);
 /* Makes the region inaccessible; `state` says why. */
 void graft_region_end(struct graft_region *region, enum graft_region_state state);
 
+/* Ends what a call borrowed: the regions of this kind, from number `first` on, that have not ended. */
+void graft_region_end_borrowed(size_t first, enum graft_region_kind kind);
+
 /* Forgets all regions, except for blocks that were not freed. */
 void graft_region_forget(void);
 

@@ -36,8 +36,7 @@ int graft_second_calls_fault(const struct graft_second_calls *second, const stru
 
 static int run(struct graft_second_calls *second, int times, const struct graft_forward_hooks *hooks,
                struct graft_error *error) {
-    const struct graft_prompt prompt = {
-        .struct_size = sizeof prompt, .ids = graft_validation_ids(), .count = GRAFT_VALIDATION_IDS};
+    const struct graft_prompt prompt = graft_validation_prompt();
     struct graft_hook_handle *handle = NULL;
     int status = graft_forward_hooks_register(second->subject->model->tree, hooks, &handle, error);
     for (int i = 0; i < times && status == GRAFT_OK; i++) {

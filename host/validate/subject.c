@@ -10,11 +10,15 @@
 #include "base/text.h"
 #include "validate/tiny.h"
 
+int graft_module_is_plugins(const struct graft_named_module *module, const char *id) {
+    return module->plugin != NULL && strcmp(module->plugin, id) == 0;
+}
+
 int graft_subject_is_plugins(const struct graft_model *model, const char *id) {
     const struct graft_named_module *module;
     const char *family = graft_model_plan(model)->plugin;
     for (size_t i = 0; (module = graft_model_module(model, i)) != NULL; i++) {
-        if (module->plugin != NULL && strcmp(module->plugin, id) == 0) {
+        if (graft_module_is_plugins(module, id)) {
             return 1;
         }
     }

@@ -95,7 +95,8 @@ int graft_subject_open(const struct graft_subject *subject, int without, struct 
 /* [load] Frees the subject's library and model. */
 void graft_subject_close(struct graft_subject *subject);
 
-/* [any] Whether a module's class comes from the plugin. */
+/* [any] Whether the class of this module, or the class of one of the model's modules, comes from the plugin. */
+int graft_module_is_plugins(const struct graft_named_module *module, const char *id);
 int graft_subject_is_plugins(const struct graft_model *model, const char *id);
 
 #endif
