@@ -1,15 +1,9 @@
 # To be sourced by the tests of plugins for quantized formats: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER. A checkpoint of
 # the goldens is copied to $scratch/model, edited and run. $sound is the one that is copied unless another is named.
 # shellcheck shell=sh disable=SC2034,SC2119,SC2120,SC2154 # variables are read and set by the tests
-set -eu
+# shellcheck source=scratch.sh
+. "$(dirname "$0")/../../tests/scratch.sh"
 host=$1 plugins=$2 goldens=$3
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
 
 fresh() { # fresh [CASE]: a sound checkpoint
     rm -rf "$scratch/model"

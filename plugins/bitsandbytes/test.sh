@@ -41,7 +41,7 @@ for case in nf4_llama:Linear4bit nf4_double_qwen3:Linear4bit fp4_qwen2:Linear4bi
     grep -q ' 0 bytes copied' "$scratch/plan" || fail "$case: something is copied: $(cat "$scratch/plan")"
 done
 
-echo 'a saved directory has the parts of a joined projection after each other'
+echo 'a saved directory has the parts of a joined projection one after the other'
 fresh
 one=$(run)
 "$host" save --quiet --plugins-dir "$plugins" --model "$scratch/model" --output "$scratch/runtime" --runtime-layout

@@ -2,15 +2,8 @@
 # The plugin alone, on a model of each family: it takes every attention, agrees with the original to the bit, and copies
 # nothing. Quantized projections join under every method; where they cannot, the plan says why.
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
-set -eu
+. "$(dirname "$0")/../../tests/scratch.sh"
 host=$1 plugins=$2 goldens=$3
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
 
 for case in llama_bias llama_tied_bf16 mistral qwen2_moe_gqa qwen3 mixtral qwen3_moe; do
     model=$goldens/plain/$case

@@ -1,15 +1,8 @@
 #!/bin/sh
 # Adapters for experts: for those that are modules, under whatever class their projections have, and for stacked ones.
 # usage: experts.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER MAKE_ADAPTER MAKE_ROUNDED
-set -eu
+. "$(dirname "$0")/../../tests/scratch.sh"
 host=$1 plugins=$2 goldens=$3 quantized=$3/quantized make_adapter=$4 make_rounded=$5
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
 
 make() { # make CASE LAYERS HIDDEN INNER: an adapter for all experts, and another one
     case=$1 layers=$2 hidden=$3 inner=$4

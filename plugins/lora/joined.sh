@@ -2,19 +2,12 @@
 # Adapters for projections that another plugin joins: results are those of the projections apart, to the bit, whatever
 # class the joined one has, and neither plugin knows the other.
 # usage: joined.sh HOST PLUGINS_FOLDER GOLDENS_SOURCE GOLDENS_FOLDER MAKE_ADAPTER FUSED_GATE_UP
-set -eu
+. "$(dirname "$0")/../../tests/scratch.sh"
 host=$1 plugins=$2 lora=$3/lora quantized=$4/quantized make_adapter=$5 fused_gate_up=$6
 model=$lora/llama adapters=$lora/llama/adapters
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/plugins"
 [ -z "$fused_gate_up" ] || cp "$fused_gate_up" "$scratch/plugins"
 long=$(seq -s, 1 40)
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
 
 run() { # run NAME PLUGINS OPTIONS: the report, ids and logits to files
     name=$1 loaded=$2

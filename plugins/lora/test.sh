@@ -2,16 +2,9 @@
 # The plugin at the command line: what plan tells of adapters, scales, stacks, merging, and what is refused. That results
 # are right is for the goldens (tests/goldens/test_adapted.c).
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_SOURCE GOLDENS_FOLDER MAKE_ROUNDED QUANTIZED_LINEAR
-set -eu
+. "$(dirname "$0")/../../tests/scratch.sh"
 host=$1 plugins=$2 lora=$3/lora goldens=$4 make_rounded=$5 quantized_linear=$6
 model=$lora/llama adapters=$lora/llama/adapters
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
 
 run() { # run PLUGINS OPTIONS: ids to stdout
     list=$1

@@ -3,17 +3,10 @@
 # neither threads, shards nor other plugins change anything. The build's goldens hold logits and saving, test_weights.c
 # exact weights.
 # usage: test.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
-set -eu
+. "$(dirname "$0")/../../tests/scratch.sh"
 host=$1 plugins=$2 goldens=$3
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 packed=$goldens/quantized/mxfp4_gpt_oss
 plain=$goldens/plain/gpt_oss
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
 
 fresh() { # fresh [MODEL]: a sound checkpoint
     rm -rf "$scratch/model"

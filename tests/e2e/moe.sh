@@ -2,16 +2,9 @@
 # deepseek_v2, deepseek_v3 and gpt_oss as their users meet them: what is planned and observed, that results depend neither
 # on the batch nor on how keys are made, that plugins work on their parts, and what their configs cannot say.
 # usage: moe.sh HOST PLUGINS_FOLDER GOLDENS_FOLDER
-set -eu
+. "$(dirname "$0")/../scratch.sh"
 host=$1 plugins=$2 goldens=$3/plain
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 prompt=31,7,19,44,36,51,22,18,4,14,4,61,36,41,31,33,27,30,51,19
-
-fail() {
-    echo "$1" >&2
-    exit 1
-}
 
 edited() { # edited MODEL SED-SCRIPT: a copy of the golden model in $scratch/model
     rm -rf "$scratch/model"

@@ -98,7 +98,7 @@ static int recurse(int depth) {
 }
 
 static float copy_to_stack(const float *gate, int64_t count);
-static float (*volatile copy)(const float *gate, int64_t count) = copy_to_stack; /* in a frame of its own */
+static float (*volatile copy)(const float *gate, int64_t count) = copy_to_stack; /* volatile: not inlined */
 
 /* Copies to a buffer that is large enough for tiny models. Volatile, so that the compiler does not see it. */
 static float copy_to_stack(const float *gate, int64_t count) {
