@@ -25,8 +25,8 @@ enum {
 /* The columns_ loops handle queries in multiples of this number. */
 enum { GRAFT_LANES = 16 };
 
-/* How many of GRAFT_ACTIVATION_... (graft/kernels.h) have loops here. Not in that header: its constants never change.
- */
+/* How many of GRAFT_ACTIVATION_... (graft/kernels.h) have loops here. It is not in that header, whose constants must
+ * not change when activations are added. */
 enum { GRAFT_ACTIVATIONS = GRAFT_ACTIVATION_RELU2 + 1 };
 
 /* Columns of x for dot_split are padded to a multiple of this number. */

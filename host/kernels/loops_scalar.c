@@ -205,7 +205,7 @@ static float act(int32_t activation, float x) {
     case GRAFT_ACTIVATION_SIGMOID:
         return 1.0f / (1.0f + expf(-x));
     default:
-        return NAN; /* never: graft_activation_check refuses others */
+        return NAN; /* unreachable: callers check with graft_activation_check */
     }
 }
 

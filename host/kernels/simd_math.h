@@ -86,7 +86,7 @@ INLINE vf vf_activate(const int32_t activation, vf x) {
     case GRAFT_ACTIVATION_SIGMOID:
         return vf_times_sigmoid(vf_set(1.0f), x);
     default:
-        return vf_set(NAN); /* never: graft_activation_check refuses others */
+        return vf_set(NAN); /* unreachable: callers check with graft_activation_check */
     }
 }
 
@@ -103,6 +103,7 @@ INLINE void activate_with(const int32_t activation, const float *x, const float 
     }
 }
 
+/* The same where `activation` is no constant. With an `up`, y is x. */
 static void activate_any(int32_t activation, const float *x, const float *up, int64_t count, float *y) {
     switch (activation) {
     case GRAFT_ACTIVATION_SILU:
@@ -126,27 +127,21 @@ static void activate_any(int32_t activation, const float *x, const float *up, in
     case GRAFT_ACTIVATION_SIGMOID:
         activate_with(GRAFT_ACTIVATION_SIGMOID, x, up, count, y);
         break;
-    default: /* tanh, and any that has no vectors */
-        for (int64_t i = 0; i < count; i++) {
-            y[i] = NAN;
+    default: /* those without vectors, such as tanh */
+        if (up != NULL) {
+            graft_loops_scalar.activate_gate(activation, y, up, count);
+        } else {
+            graft_loops_scalar.activate(activation, x, count, y);
         }
     }
 }
 
 static void activate(int32_t activation, const float *x, int64_t count, float *y) {
-    if (activation == GRAFT_ACTIVATION_TANH) {
-        graft_loops_scalar.activate(activation, x, count, y);
-    } else {
-        activate_any(activation, x, NULL, count, y);
-    }
+    activate_any(activation, x, NULL, count, y);
 }
 
 static void activate_gate(int32_t activation, float *gate, const float *up, int64_t count) {
-    if (activation == GRAFT_ACTIVATION_TANH) {
-        graft_loops_scalar.activate_gate(activation, gate, up, count);
-    } else {
-        activate_any(activation, gate, up, count, gate);
-    }
+    activate_any(activation, gate, up, count, gate);
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions after graft.kernels/1, one file for each family; sdk/include/graft/kernels.h says what they do. */
+/* The functions that graft.kernels/1 consists of, one file for each family; sdk/include/graft/kernels.h says what they
+ * do. */
 #ifndef GRAFT_KERNELS_TABLE_H
 #define GRAFT_KERNELS_TABLE_H
 

@@ -16,8 +16,8 @@ enum { GRAFT_ROW_ABREAST_COLUMNS = 8, GRAFT_ROW_ABREAST_SUMS = 8 };
 
 /* --- Codes, scales and zero points --- */
 
-/* [any] Words of columns [8 word, 8 word + 8) of rows from `row` on, one in each lane. There are rows after the
- * weight's last one (arrange.c). */
+/* [any] One word of each row from `row` on, a row in each lane. The word has the codes of columns [8 word, 8 word + 8).
+ * A whole vector can be read at the weight's end: arrange.c adds rows after the last one. */
 GRAFT_ROW_INLINE graft_row_ints graft_row_abreast_word(const struct graft_coded *self, int64_t row, int64_t word) {
     const int64_t lane = row % GRAFT_ROW_LANES, words = self->row_bytes / (int64_t)sizeof(int32_t);
     const int32_t *from = (const int32_t *)graft_weight_block(self->codes, 0)->data +

@@ -19,7 +19,7 @@ enum {
     STRIP = 64,  /* the fewest rows for a thread */
     SQUARE = 16, /* words that are moved together: a cache line */
     BAND = 32,   /* the fewest words along rows for a thread */
-    AHEAD = 16,  /* how many columns words along rows are prefetched ahead: they lie in as many pages */
+    AHEAD = 16,  /* how many columns ahead words are prefetched: each column lies in another page */
     NIBBLES = 8  /* codes of 4 bits in a word */
 };
 
@@ -32,7 +32,7 @@ struct arranging {
     int64_t to_words; /* words in a row */
     int32_t to_bits;  /* bits of an arranged code */
     int64_t abreast;  /* rows that lie abreast after arranging; 0: rows lie one after another */
-    int64_t stored;   /* rows in memory: abreast there are some after the last one */
+    int64_t stored;   /* rows in memory, with those that fill the last vector abreast */
     void *zeros;      /* [words along rows, groups]; abreast [groups, stored], bytes; NULL: none */
     void *scales;     /* [rows, groups]; abreast [groups, stored] */
 };
@@ -254,8 +254,8 @@ static void arrange_word(const struct arranging *arranging, int64_t word, int64_
     }
 }
 
-/* A parallel body. Items are BAND words along rows, of which all columns are read downwards: a few cache lines of each
- * at a time. */
+/* A parallel body. An item is BAND words along rows. It goes through all columns, eight at a time, so that only a few
+ * cache lines of each column are in use. */
 static void arrange_rows(void *data, int64_t begin, int64_t end) {
     const struct arranging *arranging = data;
     const int64_t across = arranging->codec->rows / NIBBLES;

@@ -314,11 +314,11 @@ GRAFT_ROW_INLINE graft_row_floats graft_row_scales_at(const struct graft_coded *
     return graft_row_first(graft_row_some_scales(self, dtype, scales), n);
 }
 
-/* Numbers that scales are multiplied by, of some tokens; without any, scales are written as they are. */
+/* What the scales of groups are multiplied by for each of some tokens: the units of the token's quantized inputs.
+ * Without any, scales are written as they are. */
 struct graft_row_units {
-    const float *of;   /* [n, stride] whole vectors are read; NULL: none */
-    int32_t n;         /* tokens */
-    uint32_t reserved; /* 0 */
+    const float *of; /* [n, stride] whole vectors are read; NULL: none */
+    int64_t n;       /* tokens */
     int64_t stride;
 };
 
@@ -330,7 +330,7 @@ GRAFT_ROW_INLINE void graft_row_scales_put(graft_row_floats scales, const struct
     if (units.of == NULL) {
         memcpy(out + g, &scales, sizeof scales);
     }
-    for (int t = 0; units.of != NULL && t < units.n; t++) {
+    for (int64_t t = 0; units.of != NULL && t < units.n; t++) {
         const graft_row_floats both =
             scales * (graft_row_floats)graft_vector_words_from(units.of + t * units.stride + g);
         memcpy(out + t * (GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND) + g, &both, sizeof both);
@@ -352,10 +352,10 @@ GRAFT_ROW_INLINE void graft_row_scales_of(const struct graft_coded *self, const 
     }
 }
 
-/* [any] out [n] = the scales of a row's groups from `group` on, and zeros up to a whole vector. With units, it is that
- * of each token, times its units: [tokens, GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]. */
-GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const struct graft_row *row, int64_t group,
-                                       int64_t n, const struct graft_row_units units, float *out) {
+/* [any] The scales of n of a row's groups, from `group` on, and zeros up to a whole vector, times the units of each
+ * token: out [tokens, GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]. */
+GRAFT_ROW_INLINE void graft_row_scales_times(const struct graft_coded *self, const struct graft_row *row, int64_t group,
+                                             int64_t n, const struct graft_row_units units, float *out) {
     const int64_t first = row->scale + group, last = (n - 1) / GRAFT_ROW_LANES * GRAFT_ROW_LANES;
     const graft_dtype dtype = row->scales->dtype;
     const char *scales = (const char *)row->scales->data + first * graft_row_scale_size(dtype);
@@ -381,6 +381,12 @@ GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const str
     default:
         graft_row_scales_of(self, GRAFT_DTYPE_F32, scales, units, n, out);
     }
+}
+
+/* [any] out [n] = the scales of a row's groups from `group` on, and zeros up to a whole vector. */
+GRAFT_ROW_INLINE void graft_row_scales(const struct graft_coded *self, const struct graft_row *row, int64_t group,
+                                       int64_t n, float *out) {
+    graft_row_scales_times(self, row, group, n, (struct graft_row_units){0}, out);
 }
 
 /* [any] out [n] = a row's zero points from group `group` on, followed by zeros up to a whole vector, if they are stored

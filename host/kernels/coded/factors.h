@@ -32,9 +32,8 @@ static __attribute__((noinline, unused)) void graft_row_factors_at(const struct 
                                                                    const struct graft_row *rows, int n_rows,
                                                                    int64_t group, int64_t n,
                                                                    struct graft_row_factors *factors) {
-    const struct graft_row_units none = {0};
     for (int r = 0; r < n_rows; r++) {
-        graft_row_scales(self, &rows[r], group, n, none, factors->scales[r]);
+        graft_row_scales(self, &rows[r], group, n, factors->scales[r]);
         if (graft_coded_has_zeros(self)) {
             graft_row_zeros(self, &rows[r], group, n, factors->zeros[r]);
         }

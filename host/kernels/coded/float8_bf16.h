@@ -96,7 +96,7 @@ GRAFT_ROW_INLINE void graft_row_rounded_decode(const unsigned char *codes, __m51
 #undef GRAFT_ROW_DIGITS
     const __m512i sign = _mm512_set1_epi8((char)0x80);
     __m512i line = _mm512_loadu_si512(codes);
-    __asm__("" : "+v"(line)); /* loaded once: most lines of a file lie in two of the cache, which takes twice as long */
+    __asm__("" : "+v"(line)); /* keeps it from being loaded twice: most lines of a file straddle two cache lines */
     const __m512i upper = _mm512_permutex2var_epi8(_mm512_loadu_si512(upper_bytes), line,
                                                    _mm512_loadu_si512(upper_bytes + GRAFT_ROW_LINE));
     const __m512i lower = _mm512_permutex2var_epi8(_mm512_loadu_si512(lower_bytes), line,

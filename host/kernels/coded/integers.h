@@ -341,17 +341,17 @@ static __attribute__((noinline, unused)) void graft_row_integers_steps_at(const 
     const int64_t there = graft_coded_left(tile->self->groups, group, run->groups * shape.many);
     const float *steps = tile->steps + run->b * shape.many;
     const int is_one = most > 1 && run->groups == 1, is_each = most == 1;
-    const struct graft_row_units none = {0}, units = {steps, n_tokens, 0, tile->size / (int64_t)sizeof *steps};
+    const struct graft_row_units units = {steps, n_tokens, tile->size / (int64_t)sizeof *steps};
     for (int r = 0; r < n_rows; r++) {
         const struct graft_row *row = &tile->rows[r];
         float(*out)[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND] = &factors->steps[(ptrdiff_t)r * n_tokens];
         float own[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND], numbers[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
-        if (is_each && n_tokens == 1) { /* the compiler leaves out the loop over tokens */
-            graft_row_scales(tile->self, row, group, there, (struct graft_row_units){steps, 1, 0, 0}, out[0]);
+        if (is_each && n_tokens == 1) { /* with a constant 1 the compiler drops the loop over tokens */
+            graft_row_scales_times(tile->self, row, group, there, (struct graft_row_units){steps, 1, 0}, out[0]);
         } else if (is_each) {
-            graft_row_scales(tile->self, row, group, there, units, out[0]);
+            graft_row_scales_times(tile->self, row, group, there, units, out[0]);
         } else if (!is_one) {
-            graft_row_scales(tile->self, row, group, there, none, own);
+            graft_row_scales(tile->self, row, group, there, own);
             graft_row_integers_repeat(own, run->left, most, n, numbers);
         }
         graft_row_floats scales = (is_one ? graft_row_scale(tile->self, row, group) : 0.0F) - (graft_row_floats){0};

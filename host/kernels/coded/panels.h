@@ -73,9 +73,8 @@ GRAFT_ROW_INLINE void graft_row_many_blocks(const struct graft_coded *self, cons
     const float moved = (float)graft_many_moved(shape);
     float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS + GRAFT_ROW_BEHIND];
     graft_row_floats scales[GRAFT_MANY_BLOCKS], zeros[GRAFT_MANY_BLOCKS];
-    const struct graft_row_units none = {0};
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
-        graft_row_scales(self, &rows[r], first, n, none, numbers[r]);
+        graft_row_scales(self, &rows[r], first, n, numbers[r]);
     }
     graft_row_many_numbers(numbers, n, scales);
     graft_row_many_zeros(self, rows, first, n, zeros);

@@ -69,9 +69,8 @@ GRAFT_ROW_INLINE void graft_row_transposed_block(const struct graft_row_strip *s
 GRAFT_ROW_INLINE void graft_row_transposed_groups(const struct graft_coded *self, struct graft_row_strip *strip,
                                                   int64_t group) {
     const int64_t n = graft_coded_left(self->groups, group, GRAFT_ROW_GROUPS);
-    const struct graft_row_units none = {0};
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
-        graft_row_scales(self, &strip->rows[r], group, n, none, strip->scales[r]);
+        graft_row_scales(self, &strip->rows[r], group, n, strip->scales[r]);
         graft_row_zeros(self, &strip->rows[r], group, n, strip->zeros[r]);
     }
     strip->group = group;
