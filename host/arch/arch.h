@@ -23,7 +23,7 @@ struct graft_family_text {
 /* [any] The family files of the library, each after those that it builds on; the last has no name. */
 const struct graft_family_text *graft_built_in_texts(void);
 
-/* [any] Class number `i` of those that every family may use; NULL after the last. */
+/* [any] The class at index `i` of those that every family may use; NULL past the last. */
 const struct graft_class *graft_basic_class(size_t i);
 
 /* [any] The class that transformers' ACT2FN has for a name ("silu"); NULL: there is none. */

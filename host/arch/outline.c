@@ -48,10 +48,7 @@ void *graft_outline_start(struct graft_outline *of, const struct graft_class *cl
     of->flags = 0;
     of->self = instance_of(kept);
     of->kept = kept;
-    of->reader = (struct graft_reader){.config = config, .whole = config, .error = error};
-    if (cls->data != NULL) { /* the basic classes have no description */
-        graft_reader_start(&of->reader, cls->data, config, graft_args_int(args, "layer_idx", 0), error);
-    }
+    graft_reader_start(&of->reader, cls->data, config, graft_args_int(args, "layer_idx", 0), error);
     return of->self;
 }
 

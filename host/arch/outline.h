@@ -37,13 +37,14 @@ struct graft_outline {
 /* How many members of an instance an outline notes, for most classes. */
 enum { GRAFT_OUTLINE_MEMBERS = 32 };
 
-/* Starts an outline of an instance of `size` bytes, which is zeroed, with room for so many `members`; NULL with an
- * error recorded on failure. Do not move `of`: it points into itself. */
+/* Starts an outline. Returns the instance to fill in, `size` zeroed bytes; NULL with an error recorded on failure. The
+ * outline may note up to `members` children, weights and states. Do not move `of`: it points into itself. */
 void *graft_outline_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,
                           const struct graft_args *args, const struct graft_sink *sink, size_t size, int64_t members,
                           struct graft_error *error);
 
-/* Defines ROLE_describe (graft/class.h), which lays out an instance, a TYPE, by the file's own `outline`. */
+/* Defines ROLE_describe (graft/class.h), which starts an outline of a TYPE and calls the function `outline(of, self)`
+ * of the same file. FROM: with another function that starts it, and room for so many `members`. */
 #define GRAFT_OUTLINED(role, type) GRAFT_OUTLINED_FROM(graft_outline_start, role, type, GRAFT_OUTLINE_MEMBERS)
 #define GRAFT_OUTLINED_FROM(start, role, type, members)                                                            \
     int role##_describe(const struct graft_class *cls, const struct graft_config *config,                          \
@@ -74,12 +75,13 @@ void graft_outline_embedding(struct graft_outline *of, const struct graft_module
 void graft_outline_norm(struct graft_outline *of, const struct graft_module **child, const char *name,
                         const char *class_name, int64_t width, double eps);
 
-/* The same, without a bias unless `bias` is 1. */
+/* The same norm. `bias` 0: it has no bias; 1: its class decides, as above. */
 void graft_outline_norm_biased(struct graft_outline *of, const struct graft_module **child, const char *name,
                                const char *class_name, int64_t width, double eps, int32_t bias);
 
 /* Declares an attribute that is a number. */
 void graft_outline_number(struct graft_outline *of, const char *name, int64_t value);
+
 /* The activation that ACT2FN has for the argument hidden_act, or for config.json's. */
 void graft_outline_activation(struct graft_outline *of, const struct graft_module **child, const char *name);
 

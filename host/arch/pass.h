@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The steps of a forward, over rows such as the tokens of a batch. Errors are latched in `error`: a step does nothing
- * once one is recorded, and arrays may then be NULL. So a class looks at error->code before a loop of its own, and
- * returns it at its end. All functions are [forward]; arrays that they make are in scratch memory.
+ * once one is recorded, and arrays may then be NULL. So a class asks graft_pass_ok before a loop of its own, and
+ * returns error->code at its end. All functions are [forward]; arrays that they make are in scratch memory.
  */
 #ifndef GRAFT_ARCH_PASS_H
 #define GRAFT_ARCH_PASS_H
@@ -42,7 +42,8 @@ static inline float *graft_pass_columns(const struct graft_pass *pass, const flo
     return y;
 }
 
-/* The numbers of a block, which must outlive it, as a weight [block->rows, columns]; with one column a vector. */
+/* A weight [block->rows, columns] of the numbers of `block`, which must outlive the weight; with one column a vector.
+ */
 static inline struct graft_weight graft_weight_of(const struct graft_row_block *block, int64_t columns) {
     return (struct graft_weight){
         .struct_size = sizeof(struct graft_weight),

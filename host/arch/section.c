@@ -20,11 +20,18 @@ static const char *path_of(const struct graft_config_section *section, const cha
     return space;
 }
 
-/* The value of a field that the file lacks at `whole_path`; NULL: it has the field, or there is none. */
+/* The value of a field whose kind in the file is `own`; NULL: the file has it, or there is none. */
+static const struct graft_value *fallback_for(const struct graft_config_section *section, const char *path,
+                                              int32_t own) {
+    return own == GRAFT_FIELD_ABSENT && section->fallback != NULL ? section->fallback(section->fallback_data, path)
+                                                                  : NULL;
+}
+
+/* The same, for a field that the file has at `whole_path`, if it has it. */
 static const struct graft_value *fallback_of(const struct graft_config_section *section, const char *path,
                                              const char *whole_path) {
-    return section->fallback != NULL && section->whole->kind(section->whole->data, whole_path) == GRAFT_FIELD_ABSENT
-               ? section->fallback(section->fallback_data, path)
+    return section->fallback != NULL
+               ? fallback_for(section, path, section->whole->kind(section->whole->data, whole_path))
                : NULL;
 }
 
@@ -38,8 +45,7 @@ static int32_t kind(const void *data, const char *path) {
     char space[MAX_PATH];
     const char *whole_path = path_of(section, path, space);
     const int32_t own = section->whole->kind(section->whole->data, whole_path);
-    const struct graft_value *value =
-        own == GRAFT_FIELD_ABSENT && section->fallback != NULL ? section->fallback(section->fallback_data, path) : NULL;
+    const struct graft_value *value = fallback_for(section, path, own);
     return value != NULL ? kinds[value->kind] : own;
 }
 

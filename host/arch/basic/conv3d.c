@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* torch.nn.Conv3d as matrix products: each output position becomes a column of inputs that is multiplied by the weight.
  * torch.nn.Conv2d is the same with one frame; its weight lacks that dimension. */
-#include <stdio.h>
 #include <string.h>
 
 #include "arch/basic/conv3d.h"

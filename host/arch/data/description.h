@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a family file says about a model: an expression for each choice that decoder/choices.h lists. Classes read the
+/* What a family file says about a model: an expression for each choice of a choice_list.h. Classes read the
  * values of choices from it, checked against the table, so all of them share one reader of configs. */
 #ifndef GRAFT_ARCH_DATA_DESCRIPTION_H
 #define GRAFT_ARCH_DATA_DESCRIPTION_H
@@ -100,7 +100,7 @@ struct graft_reader {
     int64_t layer; /* -1: no layer; may be changed between reads */
     int status;
     struct graft_error *error;
-    struct graft_config_section section; /* with the defaults; its `name` is NULL if the whole config is read */
+    struct graft_config_section section; /* `config` is its view if the family has a section or defaults */
 };
 
 /* [load] Starts reading. */

@@ -90,7 +90,7 @@ static int compare(enum graft_node_kind kind, const struct graft_value *a, const
                                            : greater || equal;
 }
 
-/* Evaluates `==`, `!=` and comparisons of numbers. */
+/* Evaluates `==` and `!=` of any two values, and `<`, `<=`, `>` and `>=` of two numbers. */
 static struct graft_operand evaluate_comparison(struct graft_scope *scope, const struct graft_node *node) {
     const int is_equality = node->kind == GRAFT_NODE_EQUAL || node->kind == GRAFT_NODE_UNEQUAL;
     struct graft_operand (*evaluate)(struct graft_scope *, int32_t) =

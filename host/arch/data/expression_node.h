@@ -93,8 +93,8 @@ struct graft_operand {
     int32_t list;    /* for GRAFT_VALUE_LIST: the GRAFT_NODE_LIST */
 };
 
-/* What an expression is evaluated for. The first failure is kept in `status` and `error`; then all that is evaluated is
- * null. */
+/* What an expression is evaluated for. After the first failure, which `status` and `error` keep, every node evaluates
+ * to null, so callers check `status` once at the end. */
 struct graft_scope {
     const struct graft_expression *expression;
     const struct graft_config *config;
@@ -132,14 +132,16 @@ struct graft_value graft_value_read(const struct graft_config *config, const cha
 void graft_operand_path(const struct graft_scope *scope, const struct graft_operand *operand,
                         struct graft_label *label);
 
-/* [any] An operand's name in messages: the field as the file spells it, else the text of its node. NULL: the latter. */
+/* [any] An operand's name in messages: the field as the file spells it, else the text of its node, as also if `operand`
+ * is NULL. */
 void graft_operand_label(const struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
                          struct graft_label *label);
 
 /* [any] Whether an operand is null because the file lacks the field. */
 int graft_operand_is_missing(const struct graft_scope *scope, const struct graft_operand *operand);
 
-/* [any] Fails with "LABEL: MESSAGE" about an operand, or without one about the node. Returns null. */
+/* [any] Records a failure, unless there is one, as "NAME: MESSAGE", with the name by graft_operand_label. Returns null.
+ */
 struct graft_operand graft_operand_fail(struct graft_scope *scope, int32_t at, const struct graft_operand *operand,
                                         const char *format, ...)
 #ifdef __GNUC__

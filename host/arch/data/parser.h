@@ -22,8 +22,8 @@ struct graft_parser {
     struct graft_error *error;
 };
 
-/* [load] Sets the error that something else was expected instead of the next token, and ends the tokens, so that no
- * function takes another one. The first error counts. */
+/* [load] Records that something else was expected instead of the next token, unless an error is recorded. From then on
+ * the next token is the end of the text, so callers need no check before they go on. */
 int32_t graft_parser_fail(struct graft_parser *parser, const char *expected);
 
 /* [load] Advances to the next token. */

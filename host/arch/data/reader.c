@@ -5,6 +5,9 @@ void graft_reader_start(struct graft_reader *reader, const struct graft_descript
                         const struct graft_config *config, int64_t layer, struct graft_error *error) {
     *reader = (struct graft_reader){
         .description = description, .config = config, .whole = config, .layer = layer, .error = error};
+    if (description == NULL) {
+        return; /* a basic class, which has no choices */
+    }
     const int is_section = description->section != NULL && graft_config_has(config, description->section);
     if (is_section || description->n_defaults > 0) {
         const char *name = is_section ? description->section : NULL;

@@ -40,7 +40,7 @@ static void project_sources(const struct cross_attention *self, const struct gra
     const struct graft_module *projections[] = {self->k, self->v};
     struct graft_gathered_call space;
     struct graft_pass sources = {pass->call, graft_batch_source_tokens(batch), pass->error};
-    if (sources.rows == 0 || pass->error->code != GRAFT_OK) {
+    if (sources.rows == 0 || !graft_pass_ok(pass)) {
         return;
     }
     if (batch->source_states == NULL) {

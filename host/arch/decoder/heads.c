@@ -8,7 +8,6 @@
 #include "arch/decoder/roles.h"
 #include "arch/decoder/transform.h"
 #include "arch/role.h"
-#include "graft/describe.h"
 
 enum { MAX_LABELS = 1 << 20, ANSWER_ENDS = 2 /* an answer's beginning and its end */ };
 

@@ -28,8 +28,8 @@ struct graft_inputs {
 /* [load] The maximum number of tokens of a sequence; 0: unlimited. Errors are the reader's. */
 int64_t graft_inputs_max_positions(struct graft_reader *reader);
 
-/* [load] Numbers of a token in last_hidden_state, which heads and the pooler see: hidden_size, or as many as embeddings
- * have if the model projects back to their width (embedding.project_out). */
+/* [load] The width of last_hidden_state, which heads and the pooler read: hidden_size, or that of the embeddings if the
+ * model projects back to it (embedding.project_out). */
 int64_t graft_inputs_output_size(struct graft_reader *reader);
 
 /* [load] The number of token types; 0: the model is a decoder, whose tokens have no types. Errors are the reader's. */

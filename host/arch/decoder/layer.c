@@ -67,8 +67,8 @@ static int outline_attention(struct graft_outline *of, struct graft_layer *self)
     return attention != NULL || mixer != NULL;
 }
 
-/* Refuses layer.parallel and layer.norm_after_add together, and either of them in a layer that lacks a module that it
- * runs. */
+/* Refuses layer.parallel together with layer.norm_after_add; layer.parallel in a layer that lacks attention and mixer,
+ * or an MLP; and layer.norm_after_add in one that lacks attention and mixer. */
 static void check_order(struct graft_outline *of, const struct graft_layer *self, int attends, int feeds) {
     if (self->parallel && self->norm_after_add) {
         graft_reader_fail(&of->reader, D_LAYER_PARALLEL, "expected false, as layer.norm_after_add is true");
@@ -163,14 +163,14 @@ static void attend(const struct graft_layer_pass *pass, const struct graft_modul
         .shared_keys =
             !is_cross && GRAFT_HAS(own, struct graft_decoder_layer_args, shared_keys) ? own->shared_keys : NULL,
     };
-    if (pass->of.error->code == GRAFT_OK) {
+    if (graft_pass_ok(&pass->of)) {
         (void)graft_self_attention_forward(attention, pass->of.call, &args, pass->of.error);
     }
 }
 
 static void mix(const struct graft_layer_pass *pass, const struct graft_module *mixer, const float *x, float *output) {
     const struct graft_mixer_args args = {sizeof args, 0, pass->args->batch, x, output};
-    if (pass->of.error->code == GRAFT_OK) {
+    if (graft_pass_ok(&pass->of)) {
         (void)graft_mixer_forward(mixer, pass->of.call, &args, pass->of.error);
     }
 }
@@ -195,7 +195,7 @@ static void run_attention(const struct graft_layer_pass *pass, const float *x, f
     if (layer->mixer != NULL) {
         float *mixed = layer->attention != NULL ? graft_pass_floats(&pass->of, layer->hidden_size) : *output;
         mix(pass, layer->mixer, x, mixed);
-        if (mixed != *output) {
+        if (layer->attention != NULL) {
             add(pass, *output, mixed);
         }
     }
@@ -215,7 +215,7 @@ static void run_mlp(const struct graft_layer_pass *pass, const float *x, float *
     const struct graft_mlp_args args = {sizeof args, 0, pass->of.rows, x, *output};
     if (layer->mlp_mixes) {
         mix(pass, layer->mlp, x, *output);
-    } else if (pass->of.error->code == GRAFT_OK) {
+    } else if (graft_pass_ok(&pass->of)) {
         (void)graft_mlp_forward(layer->mlp, pass->of.call, &args, pass->of.error);
     }
     if (pass->steps->after_mlp != NULL) {
@@ -232,7 +232,7 @@ static void norm_input(const struct graft_layer_pass *pass, const struct graft_m
     const int64_t width = pass->layer->hidden_size;
     float *hidden_states = pass->args->hidden_states;
     run_norm(pass, norm, residual, normed);
-    if (pass->layer->residual_normed && pass->of.error->code == GRAFT_OK) {
+    if (pass->layer->residual_normed && graft_pass_ok(&pass->of)) {
         memcpy(hidden_states, normed, (size_t)(pass->of.rows * width) * sizeof *normed);
     }
     graft_pass_scale(&pass->of, hidden_states, width, skip);
@@ -289,7 +289,7 @@ static void add_and_norm(const struct graft_layer_pass *pass, const struct graft
         return;
     }
     run_norm(pass, norm, x, normed);
-    if (pass->of.error->code == GRAFT_OK) {
+    if (graft_pass_ok(&pass->of)) {
         memcpy(pass->args->hidden_states, normed, bytes);
     }
 }

@@ -7,7 +7,6 @@
 
 #include "arch/decoder/roles.h"
 #include "arch/role.h"
-#include "graft/describe.h"
 
 enum { MAX_NAME = 256, MAX_LAYER_ARGS = 24 };
 

@@ -91,19 +91,17 @@ static void run_layer(const struct graft_decoder_model *self, const struct graft
 /* Runs hidden_states [tokens, hidden_size], or several streams of them, through all layers. */
 static void run_layers(const struct graft_decoder_model *self, const struct graft_pass *pass,
                        const struct graft_base_model_args *args, const float *inputs, float *hidden_states) {
-    struct run run; /* its masks are made when they are needed, and too large to zero for every token */
-    run.args = args;
-    run.inputs = inputs;
-    memset(run.angles, 0, sizeof run.angles);
-    run.opened.n = 0;
-    run.opened.blocks = (args->required_features & GRAFT_BASE_MODEL_BLOCKS) != 0 ? args->blocks : NULL;
-    run.shared = self->shares_keys
-                     ? graft_scratch_zeroed(pass->call, self->n_layers * (int64_t)sizeof *run.shared, pass->error)
-                     : NULL;
-    find_angles(self, pass, args->batch, run.angles);
-    for (int64_t i = 0; self->shares_keys && graft_pass_ok(pass) && i < self->n_layers; i++) {
-        graft_sharing_make(&self->layers[i].sharing, i, pass, &run.shared[i]);
+    struct run run = {
+        .args = args,
+        .inputs = inputs,
+        .opened = {.blocks = (args->required_features & GRAFT_BASE_MODEL_BLOCKS) != 0 ? args->blocks : NULL}};
+    if (self->shares_keys) {
+        run.shared = graft_scratch_zeroed(pass->call, self->n_layers * (int64_t)sizeof *run.shared, pass->error);
+        for (int64_t i = 0; graft_pass_ok(pass) && i < self->n_layers; i++) {
+            graft_sharing_make(&self->layers[i].sharing, i, pass, &run.shared[i]);
+        }
     }
+    find_angles(self, pass, args->batch, run.angles);
     if (self->relative.table != NULL) {
         run.biased = self->layers[0].mask;
         graft_relative_fill(&self->relative, pass, &run.biased);

@@ -71,9 +71,7 @@ void graft_streams_end(const struct graft_streams *self, const struct graft_pass
     float *added = graft_pass_floats(pass, self->hidden_size);
     for (int64_t i = 1; i < self->count && graft_pass_ok(pass); i++) {
         project(self, self->out[i], pass, x + i * n, x, added);
-        for (int64_t j = 0; j < n && graft_pass_ok(pass); j++) {
-            sum[j] += added[j];
-        }
+        graft_pass_add(pass, sum, added, self->hidden_size);
     }
     for (int64_t j = 0; j < n && graft_pass_ok(pass); j++) {
         x[j] = sum[j] / (float)self->count;

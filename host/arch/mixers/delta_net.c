@@ -119,7 +119,7 @@ static void make_gates(const struct graft_delta_net *self, const struct graft_pa
                        const struct graft_delta_run *run) {
     float *rates = graft_pass_widen(pass, self->A_log);
     struct gates gates = {self, rates, graft_pass_widen(pass, self->dt_bias), run};
-    if (pass->error->code != GRAFT_OK) {
+    if (!graft_pass_ok(pass)) {
         return;
     }
     for (int64_t h = 0; h < self->value_heads; h++) {
@@ -169,7 +169,7 @@ static float *recur(const struct graft_delta_net *self, const struct graft_pass 
                                   .qkv = qkv},
                         .rules =
                             graft_scratch_zeroed(pass->call, sequences * (int64_t)sizeof *work.rules, pass->error)};
-    if (pass->error->code != GRAFT_OK) {
+    if (!graft_pass_ok(pass)) {
         return NULL;
     }
     for (int32_t s = 0; s < sequences; s++) {

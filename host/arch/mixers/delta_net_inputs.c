@@ -5,20 +5,6 @@
 #include "arch/mixers/delta_net.h"
 #include "graft/linear.h"
 
-enum { MAX_PROJECTIONS = 6 };
-
-/* Products of the same x, which run together. */
-struct products {
-    const struct graft_module *modules[MAX_PROJECTIONS];
-    float *made[MAX_PROJECTIONS];
-    int32_t n;
-};
-
-static void add_product(struct products *products, const struct graft_module *module, float *y) {
-    products->modules[products->n] = module;
-    products->made[products->n++] = y;
-}
-
 /* Separates one token's q, k, v and z, which are stored by heads of keys, into contiguous arrays. */
 static void ungroup(const struct graft_delta_net *self, const float *qkvz, float *qkv, float *z) {
     const int64_t dim = self->key_dim;
@@ -59,33 +45,33 @@ static void project_grouped(const struct graft_delta_net *self, const struct gra
 static void project_each(const struct graft_delta_net *self, const struct graft_pass *pass, const float *x,
                          const struct graft_delta_run *run) {
     const int64_t conv_dim = graft_delta_conv_dim(self), keys = graft_delta_keys(self);
-    const struct graft_module *const parts[] = {self->q, self->k, self->v};
     const int64_t widths[] = {keys, keys, graft_delta_values(self)};
     const int is_narrow = self->narrow_z != NULL;
     float *narrow_z = is_narrow ? graft_pass_floats(pass, self->gate_rank) : run->z;
     float *narrow_a = is_narrow ? graft_pass_floats(pass, self->gate_rank) : run->a;
-    struct products products = {.n = 0};
+    const struct graft_module *const modules[] = {self->q,
+                                                  self->k,
+                                                  self->v,
+                                                  self->qkv,
+                                                  self->b,
+                                                  is_narrow ? self->narrow_z : self->z,
+                                                  is_narrow ? self->narrow_a : self->a};
+    float *made[] = {NULL, NULL, NULL, run->unmixed, run->b, narrow_z, narrow_a};
     for (int i = 0; i < 3 && self->qkv == NULL; i++) {
-        add_product(&products, parts[i], graft_pass_floats(pass, widths[i]));
+        made[i] = graft_pass_floats(pass, widths[i]);
     }
-    if (self->qkv != NULL) {
-        add_product(&products, self->qkv, run->unmixed);
-    }
-    add_product(&products, self->b, run->b);
-    add_product(&products, is_narrow ? self->narrow_z : self->z, narrow_z);
-    add_product(&products, is_narrow ? self->narrow_a : self->a, narrow_a);
-    graft_pass_linears(pass, products.modules, x, products.made, products.n);
+    graft_pass_linears(pass, modules, x, made, 7);
     for (int64_t t = 0; self->qkv == NULL && graft_pass_ok(pass) && t < pass->rows; t++) {
         float *row = run->unmixed + t * conv_dim;
         for (int i = 0; i < 3; row += widths[i++]) {
-            memcpy(row, products.made[i] + t * widths[i], (size_t)widths[i] * sizeof *row);
+            memcpy(row, made[i] + t * widths[i], (size_t)widths[i] * sizeof *row);
         }
     }
-    const struct graft_module *const behind[] = {self->z, self->a};
-    const struct graft_linear_args behind_args[] = {{sizeof behind_args[0], 0, pass->rows, narrow_z, run->z},
-                                                    {sizeof behind_args[0], 0, pass->rows, narrow_a, run->a}};
+    const struct graft_module *const wide[] = {self->z, self->a};
+    const struct graft_linear_args wide_args[] = {{sizeof wide_args[0], 0, pass->rows, narrow_z, run->z},
+                                                  {sizeof wide_args[0], 0, pass->rows, narrow_a, run->a}};
     if (is_narrow && graft_pass_ok(pass)) {
-        (void)graft_linear_forward_all(behind, pass->call, behind_args, 2, pass->error);
+        (void)graft_linear_forward_all(wide, pass->call, wide_args, 2, pass->error);
     }
 }
 

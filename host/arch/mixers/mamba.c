@@ -126,7 +126,7 @@ static float *scan(const struct mamba *self, const struct graft_pass *pass, cons
         .blocks = (width + GRAFT_MAMBA_SCAN_BLOCK - 1) / GRAFT_MAMBA_SCAN_BLOCK,
         .scans = graft_scratch_zeroed(pass->call, sequences * (int64_t)sizeof *work.scans, pass->error),
     };
-    if (pass->error->code != GRAFT_OK) {
+    if (!graft_pass_ok(pass)) {
         return NULL;
     }
     for (int32_t s = 0; s < sequences; s++) {

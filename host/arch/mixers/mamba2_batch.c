@@ -28,7 +28,7 @@ void graft_mamba2_scan_batch(const struct graft_mamba2_scan_loops *loops, const 
         .num_heads = whole->num_heads,
         .scans = graft_scratch_zeroed(pass->call, batch->sequences * (int64_t)sizeof *work.scans, pass->error),
     };
-    if (pass->error->code != GRAFT_OK) {
+    if (!graft_pass_ok(pass)) {
         return;
     }
     for (int32_t s = 0; s < batch->sequences; s++) {

@@ -112,7 +112,7 @@ static float *recur(const struct rg_lru *self, const struct graft_pass *pass, co
         work.weights[i] = graft_pass_widen(pass, self->gate_weights[i]);
         work.biases[i] = graft_pass_widen(pass, self->gate_biases[i]);
     }
-    if (pass->error->code != GRAFT_OK) {
+    if (!graft_pass_ok(pass)) {
         return NULL;
     }
     for (int64_t c = 0; c < width; c++) {

@@ -85,7 +85,7 @@ static void recur(const struct rwkv_time *self, const struct graft_pass *pass, c
     float **states = graft_mixer_states(pass, batch, self->recurrent_states);
     float *decay = graft_pass_widen(pass, self->time_decay);
     struct work work = {.size = size, .decay = decay, .first = graft_pass_widen(pass, self->time_first)};
-    if (pass->error->code != GRAFT_OK) {
+    if (!graft_pass_ok(pass)) {
         return;
     }
     for (int64_t c = 0; c < size; c++) {

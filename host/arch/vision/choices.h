@@ -13,7 +13,7 @@ enum {
     V_COUNT
 };
 
-/* Values of the choices V_MODEL_VIDEO and V_POSITION_BETWEEN, in the order of their words in choices.c. */
+/* Values of the choices V_MODEL_VIDEO and V_POSITION_BETWEEN, in the order of their words in choice_list.h. */
 enum { V_VIDEO_WHOLE, V_VIDEO_SECONDS_BEFORE, V_VIDEO_SECONDS_AFTER };
 enum { V_BETWEEN_BILINEAR, V_BETWEEN_BICUBIC, V_BETWEEN_NONE };
 /* Values of V_MODEL_POSITIONS, V_MODEL_SEES and V_MERGER_JOIN. */

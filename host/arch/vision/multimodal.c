@@ -4,7 +4,6 @@
 #include "arch/role.h"
 #include "arch/vision/choices.h"
 #include "arch/vision/placement.h"
-#include "graft/describe.h"
 
 struct multimodal {
     struct graft_instance base;

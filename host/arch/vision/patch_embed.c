@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns patches into vectors by a convolution whose kernel is a patch. Some towers also have learned positions, and a
  * class vector that stands for the whole image. */
+#include <string.h>
+
 #include "arch/pass.h"
 #include "arch/role.h"
 #include "arch/vision/choices.h"
-#include "graft/kernels.h"
 
 struct patch_embed {
     struct graft_instance base;
@@ -46,9 +47,9 @@ static void outline(struct graft_outline *of, struct patch_embed *self) {
         {"in_channels", &self->in_channels},
         {"embed_dim", &self->embed_dim},
     };
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0] && of->error->code == GRAFT_OK; i++) {
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         *fields[i].value = graft_args_int(of->args, fields[i].name, 0);
-        of->sink->attribute(of->sink->data, fields[i].name, fields[i].value, 1, of->error);
+        graft_outline_number(of, fields[i].name, *fields[i].value);
     }
     /* The first of the learned positions is that of the class vector. */
     const char *vector = graft_outline_name(of, V_PATCH_CLASS), *positions = graft_outline_name(of, V_PATCH_POSITIONS);
@@ -62,7 +63,7 @@ static void outline(struct graft_outline *of, struct patch_embed *self) {
 
 GRAFT_VISION_OUTLINED(graft_patch_embed, struct patch_embed)
 
-/* output [embed_dim] = the class vector, which is stored as rows of a weight. */
+/* output [embed_dim] = the class vector. */
 static void read_class(const struct patch_embed *self, const struct graft_pass *pass, float *output) {
     const float *vector = graft_pass_widen(pass, self->class_vector);
     if (vector != NULL) {
@@ -79,7 +80,7 @@ static void add_positions(const struct patch_embed *self, const struct graft_pas
     if (first > 0) {
         graft_pass_add(one, args->class_output, table, width);
     }
-    for (int64_t i = 0; i < args->patches && one->error->code == GRAFT_OK; i++) {
+    for (int64_t i = 0; i < args->patches && graft_pass_ok(one); i++) {
         graft_pass_add(one, args->output + i * width, table + (first + args->places[i]) * width, width);
     }
 }

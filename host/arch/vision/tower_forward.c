@@ -120,7 +120,7 @@ static void merge(const struct graft_tower *self, const struct graft_module *mer
                   const struct patches *patches, float *output) {
     const struct graft_pass of_merged = {pass->call, patches->merged, pass->error};
     float *merged = patches->order != NULL ? graft_pass_floats(&of_merged, self->sizes.output_size) : output;
-    if (pass->error->code != GRAFT_OK) {
+    if (!graft_pass_ok(pass)) {
         return;
     }
     float *hidden = patches->hidden + patches->extra * self->sizes.hidden_size;
@@ -188,7 +188,7 @@ static void embed(const struct graft_tower *self, const struct graft_pass *pass,
     float *hidden = graft_pass_floats(&all, width);
     float *ordered = patches->order != NULL ? graft_pass_floats(pass, width) : hidden;
     int32_t *places = graft_scratch_ints(pass->call, patches->count, pass->error);
-    if (pass->error->code != GRAFT_OK) {
+    if (!graft_pass_ok(pass)) {
         return;
     }
     for (int64_t i = 0; i < patches->count; i++) {
