@@ -74,13 +74,13 @@ static void translate(char *text, size_t size, const struct translation *words, 
     for (size_t i = 0; i < n; i++) {
         if (strcmp(text, words[i].library) == 0) {
             struct graft_text translated = {0};
-            for (const char *at = words[i].program; *at != '\0'; at++) {
-                if (*at == '@') {
-                    graft_text_add_string(&translated, graft_program_name());
-                } else {
-                    graft_text_add(&translated, at, 1);
-                }
+            const char *rest = words[i].program, *at;
+            while ((at = strchr(rest, '@')) != NULL) {
+                graft_text_add(&translated, rest, (size_t)(at - rest));
+                graft_text_add_string(&translated, graft_program_name());
+                rest = at + 1;
             }
+            graft_text_add_string(&translated, rest);
             if (!translated.failed) {
                 (void)snprintf(text, size, "%s", translated.bytes);
             }
@@ -92,14 +92,11 @@ static void translate(char *text, size_t size, const struct translation *words, 
 
 int graft_hint_is_convertible(const char *path) {
     static const char *const endings[] = {".gguf", ".bin", ".bin.index.json"};
-    size_t length = strlen(path);
+    int is_convertible = 0;
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t ending = strlen(endings[i]);
-        if (length > ending && strcmp(path + length - ending, endings[i]) == 0) {
-            return 1;
-        }
+        is_convertible |= graft_ends_with(path, endings[i]);
     }
-    return 0;
+    return is_convertible;
 }
 
 /* Adds text quoted as one word for a shell. */

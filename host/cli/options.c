@@ -218,17 +218,22 @@ struct parser {
     struct graft_options *options;
 };
 
-/* Finds the option of `argument` ("--name" or "--name=value"). `*value` becomes the text after '=', or NULL. */
-static const struct spec *find(const char *argument, const char **value) {
-    const char *name = argument + 2;
-    size_t length = strcspn(name, "=");
-    *value = name[length] == '=' ? name + length + 1 : NULL;
+/* The option of a name of that length; NULL: there is none. */
+static const struct spec *find_name(const char *name, size_t length) {
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         if (strlen(specs[i].name) == length && memcmp(specs[i].name, name, length) == 0) {
             return &specs[i];
         }
     }
     return NULL;
+}
+
+/* Finds the option of `argument` ("--name" or "--name=value"). `*value` becomes the text after '=', or NULL. */
+static const struct spec *find(const char *argument, const char **value) {
+    const char *name = argument + 2;
+    size_t length = strcspn(name, "=");
+    *value = name[length] == '=' ? name + length + 1 : NULL;
+    return find_name(name, length);
 }
 
 static int append(struct graft_strings *list, const char *value, const char *argument, struct graft_error *error) {
@@ -676,14 +681,9 @@ int graft_options_add_prompt_file(struct graft_options *options, const char *pat
 }
 
 int graft_options_name_file(const struct graft_options *options) {
-    static const char *const endings[] = {".so", ".family.json"};
-    size_t length = options->subject != NULL ? strlen(options->subject) : 0;
-    int is_file = length > 0 && strchr(options->subject, '/') != NULL;
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t ending = strlen(endings[i]);
-        is_file |= length > ending && strcmp(options->subject + length - ending, endings[i]) == 0;
-    }
-    return is_file;
+    const char *subject = options->subject;
+    return subject != NULL && (strchr(subject, '/') != NULL || graft_ends_with(subject, ".so") ||
+                               graft_ends_with(subject, ".family.json"));
 }
 
 void graft_options_print(enum graft_command command) {
@@ -696,11 +696,8 @@ void graft_options_print(enum graft_command command) {
 }
 
 int graft_options_take(enum graft_command command, const char *line) {
-    const char *ignored;
-    const size_t dashes = strspn(line, "-");
-    char name[64];
-    (void)snprintf(name, sizeof name, "--%.*s", (int)strcspn(line + dashes, " ,\n"), line + dashes);
-    const struct spec *spec = find(name, &ignored);
+    const char *name = line + strspn(line, "-");
+    const struct spec *spec = find_name(name, strcspn(name, " ,\n"));
     return spec != NULL && (spec->commands & (int)command) != 0;
 }
 

@@ -208,7 +208,7 @@ int graft_options_name_file(const struct graft_options *options);
  * value. */
 void graft_options_print(enum graft_command command);
 
-/* Whether a command takes the option that a line of --help begins with: "--model DIR   a directory ...". */
+/* Whether a command takes the option at the start of `line`, a line of --help: "--model DIR   a directory ...". */
 int graft_options_take(enum graft_command command, const char *line);
 
 /* Prints the text of --help to stdout: of a named command what is about that command. */

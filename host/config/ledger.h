@@ -33,7 +33,8 @@ int graft_ledger_has(const struct graft_ledger *ledger, const char *field);
 /* [any] How many fields were asked for. */
 size_t graft_ledger_count(const struct graft_ledger *ledger);
 
-/* [any] Field number `i` of those asked for, in the order of asking, present or absent; NULL after the last. */
+/* [any] The field at index `i` of those that were asked for, in the order of asking, whether the file has it or not;
+ * NULL past the last. */
 const char *graft_ledger_at(const struct graft_ledger *ledger, size_t i);
 
 #endif

@@ -6,8 +6,8 @@
 /* On a mismatch the last star matches one character more; earlier stars need no other choice. This holds between dots,
  * which no star matches: a dot in the glob settles the choices before it. */
 int graft_glob_fits(const char *glob, const char *path) {
-    const char *star = NULL; /* the last star since a dot, and the rest of the path after what it matches */
-    const char *left = NULL;
+    const char *star = NULL; /* the last star in the glob since its last dot; NULL: none */
+    const char *left = NULL; /* the part of the path after what that star matches */
     while (*path != '\0') {
         if (*glob == '*') {
             star = glob++;

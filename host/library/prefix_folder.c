@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "generate/prefix_file.h"
 #include "library/sequences.h"
 
@@ -37,14 +38,9 @@ static void folder_free(struct folder *folder) {
     graft_free(folder->files);
 }
 
-static int is_whole(const char *name) {
-    const size_t length = strlen(name);
-    return length > sizeof ending - 1 && strcmp(name + length - (sizeof ending - 1), ending) == 0;
-}
-
 static int add_file(struct folder *folder, const char *path, const char *name) {
     struct stat status;
-    struct kept file = {.path = graft_path_join(path, name), .is_whole = is_whole(name)};
+    struct kept file = {.path = graft_path_join(path, name), .is_whole = graft_ends_with(name, ending)};
     if (file.path == NULL || graft_grow(&folder->files, &folder->capacity, folder->n, sizeof *folder->files) != 0) {
         graft_free(file.path);
         return -1;
@@ -68,7 +64,8 @@ static int folder_read(struct folder *folder, const char *path, struct graft_err
     }
     for (const struct dirent *entry = readdir(directory); entry != NULL && !failed; entry = readdir(directory)) {
         const char *name = entry->d_name;
-        failed = (is_whole(name) || strstr(name, unfinished) != NULL) && add_file(folder, path, name) != 0;
+        failed =
+            (graft_ends_with(name, ending) || strstr(name, unfinished) != NULL) && add_file(folder, path, name) != 0;
     }
     (void)closedir(directory);
     if (failed) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "library/library.h"
 #include "names/name.h"
 
@@ -24,10 +25,8 @@ static const struct graft_tensor_view *find_table(const struct graft_model *mode
 /* Whether a matrix of the adapter is a table of all tokens. `rows` is the model's number of tokens. */
 static int is_table(const struct graft_model *model, const char *name, int64_t rows) {
     static const char *const insertions[] = {".token_adapter.base_layer.weight", ".base_layer.weight"};
-    const size_t length = strlen(name);
     for (size_t i = 0; i < sizeof insertions / sizeof insertions[0]; i++) {
-        const size_t inserted = strlen(insertions[i]);
-        if (length > inserted && strcmp(name + length - inserted, insertions[i]) == 0) {
+        if (graft_ends_with(name, insertions[i])) {
             return 1; /* PEFT stores a base_layer only for embeddings and heads */
         }
     }

@@ -16,9 +16,7 @@
 enum { MAX_FILE_BYTES = 4 << 20 };
 
 int graft_family_file_is(const char *path) {
-    const size_t suffix = strlen(SUFFIX);
-    size_t length = strlen(path);
-    return length > suffix && strcmp(path + length - suffix, SUFFIX) == 0;
+    return graft_ends_with(path, SUFFIX);
 }
 
 /* The NAME in DIR/NAME.family.json. */
@@ -37,33 +35,19 @@ const struct graft_class *graft_family_find_class(const struct graft_family *fam
     return NULL;
 }
 
-/* Names those of `known`, each after ", ", that differ in few letters. Changes the list. */
-static void hint_at_nearest(const char *wanted, char *known, struct graft_error *error) {
-    struct graft_nearest nearest = {.wanted = wanted};
-    char *rest = NULL;
-    for (const char *name = strtok_r(known, ", ", &rest); name != NULL; name = strtok_r(NULL, ", ", &rest)) {
-        graft_nearest_add(&nearest, name);
-    }
-    graft_nearest_hint(&nearest, error);
-}
-
 int graft_family_find_like(const char *path, const char *key, const char *like,
                            const struct graft_family_finder *finder, const struct graft_family **found,
                            struct graft_error *error) {
-    struct graft_text known = {0};
+    struct graft_nearest nearest = {.wanted = like};
     int status = finder->find_family(finder->data, like, found, error);
     if (status != GRAFT_OK || *found != NULL) {
         return status;
     }
-    finder->name_all(finder->data, &known);
+    finder->name_all(finder->data, &nearest);
     (void)graft_error_set(error, GRAFT_ERROR_PLUGIN, path, "%s: model type \"%.100s\" is not known", key, like);
-    if (known.bytes != NULL && !known.failed) {
-        hint_at_nearest(like, known.bytes, error);
-    }
+    graft_nearest_hint(&nearest, error);
     graft_error_hint(error, "a family of a plugin is known where the plugin is loaded, too");
-    graft_text_free(&known);
     return GRAFT_ERROR_PLUGIN;
-    return status;
 }
 
 /* Fills in the string members that the file leaves out. */

@@ -10,7 +10,7 @@
 #include "graft/family.h"
 #include "graft/plugin.h"
 
-struct graft_text;
+struct graft_nearest;
 
 /* Finds the families that a family file may be like, and the classes from which it may derive others, by name: only
  * what a file asks for has to be read. What is found has to outlive the file. `*found` is NULL if there is none. */
@@ -19,7 +19,7 @@ struct graft_family_finder {
     int (*find_family)(void *data, const char *model_type, const struct graft_family **found,
                        struct graft_error *error);
     int (*find_class)(void *data, const char *name, const struct graft_class **found, struct graft_error *error);
-    void (*name_all)(void *data, struct graft_text *names); /* adds ", " and a model type for each family */
+    void (*name_all)(void *data, struct graft_nearest *nearest); /* adds the model type of each family */
 };
 
 struct graft_family_file;

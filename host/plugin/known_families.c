@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/text.h"
+#include "base/nearest.h"
 
 /* Plugin number `i` of the set that is being loaded, then of earlier sets; NULL after the last. */
 static const struct graft_loaded_plugin *plugin_at(const struct graft_known_families *known, size_t i) {
@@ -48,16 +48,16 @@ static int find_class(void *data, const char *name, const struct graft_class **f
     return status;
 }
 
-static void name_all(void *data, struct graft_text *names) {
+static void name_all(void *data, struct graft_nearest *nearest) {
     const struct graft_known_families *known = data;
     const struct graft_family_finder *host = &known->options->families;
     const struct graft_loaded_plugin *plugin;
     if (host->name_all != NULL) {
-        host->name_all(host->data, names);
+        host->name_all(host->data, nearest);
     }
     for (size_t i = 0; (plugin = plugin_at(known, i)) != NULL; i++) {
         for (int32_t k = 0; k < plugin->descriptor->n_families; k++) {
-            graft_text_printf(names, ", %s", graft_plugin_family(plugin->descriptor, k)->model_type);
+            graft_nearest_add(nearest, graft_plugin_family(plugin->descriptor, k)->model_type);
         }
     }
 }

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "plugin/family_file.h"
 
 static int compare_names(const void *left, const void *right) {
@@ -46,7 +47,6 @@ static int add_existing(struct graft_plugin_files *files, const char *name) {
 
 /* Handles one entry of a directory. Returns 0, or -1 if memory ran out. */
 static int add_entry(struct graft_plugin_files *files, const char *directory, const char *entry) {
-    size_t length = strlen(entry);
     int result = -1;
     struct stat status;
     if (entry[0] == '.') {
@@ -57,7 +57,7 @@ static int add_entry(struct graft_plugin_files *files, const char *directory, co
     char *family = path != NULL ? graft_format("%s/%s.family.json", path, entry) : NULL;
     if (object != NULL && family != NULL) {
         int is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-        int is_plugin = (length > 3 && strcmp(entry + length - 3, ".so") == 0) || graft_family_file_is(entry);
+        int is_plugin = graft_ends_with(entry, ".so") || graft_family_file_is(entry);
         if (is_plugin) {
             result = add_existing(files, path);
         } else {

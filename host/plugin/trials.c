@@ -187,11 +187,6 @@ static int try_all(const char *name, struct tried *tried, const size_t *wanted, 
 
 /* --- All trials of a load --- */
 
-static int is_object(const char *file) {
-    size_t length = strlen(file);
-    return length > 3 && strcmp(file + length - 3, ".so") == 0;
-}
-
 /* Lists the files without a remembered verdict. */
 static size_t list_unknown(struct graft_trials *trials, int again, size_t *wanted) {
     struct graft_trial_memory memory;
@@ -215,7 +210,7 @@ static int make(const char *name, int again, const char *const *files, size_t n,
         return graft_fail_memory(error, "plugins");
     }
     for (size_t i = 0; i < n; i++) {
-        if (is_object(files[i])) {
+        if (graft_ends_with(files[i], ".so")) {
             made->items[made->n++].file = files[i];
         }
     }

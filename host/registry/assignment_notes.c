@@ -103,10 +103,9 @@ static int has_alternative(const struct graft_assignment *assignment, size_t i) 
 }
 
 /* Writes that modules have a class derived from the one that the rule names, if that is why they are left alone. */
-static void write_derived(const struct assignment_row *row, const struct rule *rule, const char *before,
-                          struct graft_text *text) {
+static void write_derived(const struct assignment_row *row, const struct rule *rule, struct graft_text *text) {
     if (row->derived != NULL) {
-        graft_text_printf(text, "%sits modules are of %s, which is derived from %s and has to be named itself", before,
+        graft_text_printf(text, ": its modules are of %s, which is derived from %s and has to be named itself",
                           row->derived->cls->name, rule->declared->target);
     }
 }
@@ -139,7 +138,7 @@ static void write_note(const struct graft_assignment *assignment, size_t i, stru
         graft_rule_add_key(rule, text);
         if (row->wanted == 0) {
             graft_text_add_string(text, " matches nothing in this model");
-            write_derived(row, rule, ": ", text);
+            write_derived(row, rule, text);
         } else if (row->lost_to != NULL) {
             graft_text_printf(text, " has no effect: %s replaces what it matches", row->lost_to);
         } else {
@@ -314,8 +313,8 @@ static size_t find_derived(const struct graft_assignment *assignment, size_t i) 
     return k;
 }
 
-/* Whether the plugin of rule `i` passes over a class of another plugin, which its author may not know. Then it is not
- * merely one of those that are not used. */
+/* Whether the plugin of rule `i` is unused because modules have another plugin's class, derived from the one it names.
+ * Its author may not know that class, so the plugin gets a note of its own, and is not counted among the unused. */
 static int passes_plugins_class(const struct graft_assignment *assignment, size_t i) {
     const size_t k = find_unmet(assignment, i) == NULL ? find_derived(assignment, i) : assignment->n;
     return k < assignment->n && assignment->rows[k].derived->origin.plugin != NULL;
@@ -333,7 +332,7 @@ static char *idle_note(const struct graft_assignment *assignment, size_t i) {
         write_model_types(assignment, i, &text);
         const size_t derived = find_derived(assignment, i);
         if (derived < assignment->n) {
-            write_derived(&assignment->rows[derived], graft_snapshot_rule(assignment->snapshot, derived), ": ", &text);
+            write_derived(&assignment->rows[derived], graft_snapshot_rule(assignment->snapshot, derived), &text);
         }
     }
     char *note = text.failed ? NULL : graft_strdup(text.bytes);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "plugin/family_file.h"
 
@@ -135,10 +136,10 @@ static int find_read_class(void *data, const char *name, const struct graft_clas
     return GRAFT_OK;
 }
 
-static void name_all(void *built_in, struct graft_text *names) {
+static void name_all(void *built_in, struct graft_nearest *nearest) {
     const struct graft_built_in *self = built_in;
     for (size_t i = 0; i < self->n; i++) {
-        graft_text_printf(names, ", %s", graft_built_in_texts()[i].model_type);
+        graft_nearest_add(nearest, graft_built_in_texts()[i].model_type);
     }
 }
 

@@ -18,6 +18,17 @@ const struct graft_known_class *graft_snapshot_base(const struct graft_snapshot 
     return own == NULL || own->cls != known->cls ? own : graft_snapshot_class(snapshot, name, NULL);
 }
 
+int graft_snapshot_is_derived(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                              const char *name) {
+    for (int i = 0; i < MAX_BASES && known != NULL && known->cls->base != NULL; i++) {
+        if (strcmp(known->cls->base, name) == 0) {
+            return 1;
+        }
+        known = graft_snapshot_base(snapshot, known);
+    }
+    return 0;
+}
+
 static const char *source_of(const struct graft_known_class *known) {
     return known->origin.file != NULL ? known->origin.file : known->origin.plugin;
 }

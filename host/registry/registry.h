@@ -110,6 +110,10 @@ int graft_snapshot_creating_class(const struct graft_snapshot *snapshot, const s
 const struct graft_known_class *graft_snapshot_base(const struct graft_snapshot *snapshot,
                                                     const struct graft_known_class *known);
 
+/* [any] Whether a class is derived from one of that name, directly or not. Bases may form a circle. */
+int graft_snapshot_is_derived(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
+                              const char *name);
+
 /* The place in a model where a class name is resolved. */
 struct graft_module_place {
     const char *class_name;

@@ -179,22 +179,19 @@ static int is_made_alike(const struct graft_class *cls, const struct graft_class
            cls->forward == other->forward;
 }
 
-/* Whether the class is derived from the one that the rule names, or is that under another name. Bases may form a
- * circle. */
+/* Whether the class is derived from the one that the rule names, or is that under another name. */
 static int is_derived_from_named(const struct graft_snapshot *snapshot, const struct graft_known_class *known,
                                  const struct rule *rule) {
-    enum { MAX_BASES = 32 };
     const char *target = rule->declared->target;
-    if (rule->declared->key != GRAFT_KEY_NAME || !graft_rule_fits(rule, known)) {
+    if (rule->declared->key != GRAFT_KEY_NAME || strcmp(known->cls->name, target) == 0 ||
+        !graft_rule_fits(rule, known)) {
         return 0;
     }
-    const struct graft_known_class *named = graft_snapshot_class(snapshot, target, rule->origin.plugin);
-    int found = named != NULL && is_made_alike(known->cls, named->cls);
-    for (int i = 0; i < MAX_BASES && known != NULL && known->cls->base != NULL && !found; i++) {
-        found = strcmp(known->cls->base, target) == 0;
-        known = graft_snapshot_base(snapshot, known);
+    if (graft_snapshot_is_derived(snapshot, known, target)) {
+        return 1;
     }
-    return found;
+    const struct graft_known_class *named = graft_snapshot_class(snapshot, target, rule->origin.plugin);
+    return named != NULL && is_made_alike(known->cls, named->cls);
 }
 
 /* Handles a rule that does not want the module. If the reason is a tensor that only some joined parts have, these parts

@@ -128,7 +128,7 @@ static int begin(struct graft_server *server, struct evhttp_request *http, struc
     const int64_t bytes = has_images ? (int64_t)length : 0;
     struct graft_ids *prompts = NULL;
     struct graft_job *job = NULL;
-    size_t n = 1; /* of a request with images, which the preparer encodes later */
+    size_t n = 1; /* a request with images is one prompt, which the preparer encodes later */
     if (graft_job_check_images(server, bytes, fault) != 0 ||
         (!has_images && graft_server_encode(server, request, &prompts, &n, fault) != 0) ||
         check_room(server, n * (size_t)request->n, fault) != 0) {

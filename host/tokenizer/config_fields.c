@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokenizer/config_fields.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +53,8 @@ static int is_in(const char *const *names, size_t n, const char *name) {
 /* Whether a field names a special token that is not one of every class's: its name ends with "_token" and its value is
  * a text or an object. */
 static int is_token(const char *name, const graft_json *value) {
-    size_t length = strlen(name);
     enum graft_json_type type = graft_json_type(value);
-    return length > 6 && strcmp(name + length - 6, "_token") == 0 &&
-           (type == GRAFT_JSON_STRING || type == GRAFT_JSON_OBJECT);
+    return graft_ends_with(name, "_token") && (type == GRAFT_JSON_STRING || type == GRAFT_JSON_OBJECT);
 }
 
 int graft_tokenizer_reads(const char *name, const graft_json *value) {

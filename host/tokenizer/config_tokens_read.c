@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "tokenizer/config_tokens.h"
 
 enum {
@@ -134,11 +135,6 @@ static int read_attributes(struct reading *reading, struct graft_error *error) {
     return status;
 }
 
-static int ends_in_token(const char *name) {
-    size_t length = strlen(name);
-    return length > 6 && strcmp(name + length - 6, "_token") == 0;
-}
-
 /* Reads an object's other fields whose names end with "_token": the strings if `texts` is set, else the objects. */
 static int read_others(struct reading *reading, const struct graft_spec *root, int texts, struct graft_error *error) {
     void *iterator = NULL;
@@ -148,7 +144,7 @@ static int read_others(struct reading *reading, const struct graft_spec *root, i
     while (status == GRAFT_OK && graft_json_next(root->value, &iterator, &name, &value)) {
         int is_text = graft_json_type(value) == GRAFT_JSON_STRING;
         int is_object = graft_json_type(graft_json_get(value, "content")) == GRAFT_JSON_STRING;
-        if (ends_in_token(name) && !is_attribute(name) && (texts ? is_text : is_object)) {
+        if (graft_ends_with(name, "_token") && !is_attribute(name) && (texts ? is_text : is_object)) {
             struct graft_spec field = graft_spec_get(root, name);
             status = set_named(reading, &field, name, error);
         }

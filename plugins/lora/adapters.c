@@ -36,7 +36,7 @@ static int read_pattern(const struct lora_fields *fields, const char *field, con
         fields->config->kind(fields->config->data, path) != GRAFT_FIELD_OBJECT) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, fields->file, "%s: expected an object", field);
     }
-    for (int64_t i = 0; i < fields->config->size(fields->config->data, path); i++) {
+    for (int64_t i = 0; error->code == GRAFT_OK && i < fields->config->size(fields->config->data, path); i++) {
         const char *key = fields->config->key(fields->config->data, path, i);
         int32_t found = 0;
         (void)snprintf(pattern, sizeof pattern, "(.*\\.)?(%.*s)", MAX_PATTERN, key);

@@ -68,7 +68,8 @@ static int32_t names(const struct lora_fields *fields, const char *field, const 
 static int64_t layer_of(const struct lora_fields *fields, const char *module, const char *pattern,
                         struct graft_error *error) {
     int64_t layer = -1;
-    for (const char *at = strchr(module, '.'); at != NULL && layer < 0; at = strchr(at + 1, '.')) {
+    for (const char *at = strchr(module, '.'); at != NULL && layer < 0 && error->code == GRAFT_OK;
+         at = strchr(at + 1, '.')) {
         const size_t digits = strspn(at + 1, "0123456789");
         char before[MAX_PATTERN], whole[MAX_PATTERN];
         int32_t found = pattern == NULL && memchr(module, '.', (size_t)(at - module)) != NULL;
@@ -96,7 +97,7 @@ static int64_t find_layer(const struct lora_fields *fields, const char *module, 
     if (n == 0) {
         return layer_of(fields, module, pattern != NULL && pattern[0] != '\0' ? pattern : NULL, error);
     }
-    for (int64_t i = 0; i < n && layer < 0; i++) {
+    for (int64_t i = 0; i < n && layer < 0 && error->code == GRAFT_OK; i++) {
         (void)snprintf(element, sizeof element, "%s.%lld", path, (long long)i);
         layer = layer_of(fields, module, config->string(config->data, element), error);
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library object after a model, with its plugins and a copy of what is registered; it lives as long as the
+"""The library object that a model uses, with its plugins and a copy of what is registered; it lives as long as the
 model."""
 
 from __future__ import annotations

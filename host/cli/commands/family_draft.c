@@ -116,7 +116,7 @@ static graft_json *architectures_of(struct graft_writer *writer, const struct fa
     return object;
 }
 
-/* What a package of the file says of it. Only the author knows the licence. */
+/* Adds the members that `pack` needs. The licence is for the author to fill in. */
 static void describe(struct graft_writer *writer, graft_json *document, const struct family_draft *draft) {
     char *description = graft_format("The model type %s, like %s", draft->model_type, draft->like);
     graft_writer_set_string(writer, document, "version", "0.1.0");
