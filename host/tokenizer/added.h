@@ -7,10 +7,10 @@
 #ifndef GRAFT_TOKENIZER_ADDED_H
 #define GRAFT_TOKENIZER_ADDED_H
 
+#include "base/json_field.h"
 #include "tokenizer/lexicon.h"
 #include "tokenizer/normalizer.h"
 #include "tokenizer/pieces.h"
-#include "tokenizer/spec.h"
 #include "tokenizer/vocab.h"
 
 enum graft_added_stage { GRAFT_ADDED_RAW, GRAFT_ADDED_NORMALIZED };
@@ -60,11 +60,11 @@ struct graft_added_marks {
 
 /* [load] Reads a token's text and rule from an object. `keys` (NULL-terminated) are further members that the object may
  * have; `special` is the default of the field of that name. The text is borrowed from the document. */
-int graft_added_read(const struct graft_spec *spec, const char *const *keys, int special,
+int graft_added_read(const struct graft_field *spec, const char *const *keys, int special,
                      struct graft_added_token *token, struct graft_error *error);
 
 /* [load] Reads the field `added_tokens`. Ids must agree with `vocab`, the model's vocabulary. */
-int graft_added_load(struct graft_added *added, const struct graft_spec *spec, const struct graft_vocab *vocab,
+int graft_added_load(struct graft_added *added, const struct graft_field *spec, const struct graft_vocab *vocab,
                      struct graft_error *error);
 
 /* [load] Adds a token as tokenizers does: a token that is already known, in `vocab` or added, keeps its id and gets

@@ -9,60 +9,53 @@
 /* Tokens are searched for at every position of a text; this limit bounds the cost. */
 enum { MAX_TOKEN_BYTES = 1024 };
 
-static int read_rule(const struct graft_spec *spec, int special, struct graft_added_token *token,
-                     struct graft_error *error) {
-    struct graft_added_rule *rule = &token->rule;
-    struct graft_spec normalized = graft_spec_get(spec, "normalized");
-    int status = graft_spec_bool(spec, "special", special, &rule->special, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "single_word", 0, &rule->single_word, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "lstrip", 0, &rule->lstrip, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "rstrip", 0, &rule->rstrip, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "normalized", !rule->special, &rule->normalized, error);
-    }
-    token->has_normalized = !graft_spec_is_none(&normalized);
-    return status;
-}
-
-int graft_added_read(const struct graft_spec *spec, const char *const *keys, int special,
+int graft_added_read(const struct graft_field *spec, const char *const *keys, int special,
                      struct graft_added_token *token, struct graft_error *error) {
-    *token = (struct graft_added_token){0};
-    int status = graft_spec_expect_object(spec, keys, error);
+    static const struct graft_member members[] = {
+        {"special", GRAFT_MEMBER_FLAG, .offset = offsetof(struct graft_added_rule, special), .is_optional = 1},
+        {"single_word", GRAFT_MEMBER_FLAG, .offset = offsetof(struct graft_added_rule, single_word), .is_optional = 1},
+        {"lstrip", GRAFT_MEMBER_FLAG, .offset = offsetof(struct graft_added_rule, lstrip), .is_optional = 1},
+        {"rstrip", GRAFT_MEMBER_FLAG, .offset = offsetof(struct graft_added_rule, rstrip), .is_optional = 1},
+        {"normalized", GRAFT_MEMBER_FLAG, .offset = offsetof(struct graft_added_rule, normalized), .is_optional = 1},
+        {0},
+    };
+    struct graft_added_rule *rule = &token->rule;
+    *token = (struct graft_added_token){.rule = {.special = special, .normalized = -1}};
+    int status = graft_field_object(spec, keys, error);
     if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "content", &token->text, &token->length, error);
+        status = graft_field_string(spec, "content", &token->text, &token->length, error);
     }
     if (status == GRAFT_OK && token->length > MAX_TOKEN_BYTES) {
-        status = graft_spec_error(spec, error, "the content has %zu bytes, at most %d are supported", token->length,
-                                  MAX_TOKEN_BYTES);
+        status = graft_field_error(spec, error, "the content has %zu bytes, at most %d are supported", token->length,
+                                   MAX_TOKEN_BYTES);
     }
-    return status == GRAFT_OK ? read_rule(spec, special, token, error) : status;
+    if (status == GRAFT_OK) {
+        status = graft_field_read_some(spec, members, rule, error);
+    }
+    token->has_normalized = rule->normalized >= 0;
+    rule->normalized = token->has_normalized ? rule->normalized : !rule->special;
+    return status;
 }
 
 /* Refuses a text with two ids, or an id with two texts: the result would depend on the order in which files are read.
  */
-static int check_conflicts(const struct graft_added *added, const struct graft_spec *spec,
+static int check_conflicts(const struct graft_added *added, const struct graft_field *spec,
                            const struct graft_vocab *vocab, const struct graft_added_token *token, int32_t id,
                            struct graft_error *error) {
     const struct graft_vocab *const both[] = {vocab, &added->vocab};
     if (graft_vocab_find(&added->vocab, token->text, token->length) != NULL) {
-        return graft_spec_error(spec, error, "\"%s\" appears twice", token->text);
+        return graft_field_error(spec, error, "\"%s\" appears twice", token->text);
     }
     for (size_t i = 0; i < 2; i++) {
         const struct graft_token *same_text = graft_vocab_find(both[i], token->text, token->length);
         const struct graft_token *same_id = graft_vocab_find_id(both[i], id);
         if (same_text != NULL && same_text->id != id) {
-            return graft_spec_error(spec, error, "\"%s\" has the id %d here and %d in model.vocab", token->text,
-                                    (int)id, (int)same_text->id);
+            return graft_field_error(spec, error, "\"%s\" has the id %d here and %d in model.vocab", token->text,
+                                     (int)id, (int)same_text->id);
         }
         if (same_id != NULL && same_text == NULL) {
-            return graft_spec_error(spec, error, "\"%s\" and \"%s\" have the same id %d",
-                                    graft_vocab_text(both[i], same_id), token->text, (int)id);
+            return graft_field_error(spec, error, "\"%s\" and \"%s\" have the same id %d",
+                                     graft_vocab_text(both[i], same_id), token->text, (int)id);
         }
     }
     return GRAFT_OK;
@@ -79,16 +72,16 @@ static int append(struct graft_added *added, const struct graft_added_token *tok
     return GRAFT_OK;
 }
 
-static int load_token(struct graft_added *added, const struct graft_spec *spec, const struct graft_vocab *vocab,
+static int load_token(struct graft_added *added, const struct graft_field *spec, const struct graft_vocab *vocab,
                       struct graft_error *error) {
     static const char *const keys[] = {"id",     "content",    "single_word", "lstrip",
                                        "rstrip", "normalized", "special",     NULL};
-    struct graft_spec id_field = graft_spec_get(spec, "id");
+    struct graft_field id_field = graft_field_get(spec, "id");
     struct graft_added_token token;
     int32_t id = 0;
     int status = graft_added_read(spec, keys, 0, &token, error);
     if (status == GRAFT_OK) {
-        status = graft_spec_id(&id_field, &id, error);
+        status = graft_field_id(&id_field, &id, error);
     }
     if (status == GRAFT_OK) {
         status = check_conflicts(added, spec, vocab, &token, id, error);
@@ -96,11 +89,11 @@ static int load_token(struct graft_added *added, const struct graft_spec *spec, 
     return status == GRAFT_OK ? append(added, &token, id, spec->file, error) : status;
 }
 
-int graft_added_load(struct graft_added *added, const struct graft_spec *spec, const struct graft_vocab *vocab,
+int graft_added_load(struct graft_added *added, const struct graft_field *spec, const struct graft_vocab *vocab,
                      struct graft_error *error) {
-    int status = graft_spec_is_none(spec) ? GRAFT_OK : graft_spec_expect_array(spec, error);
+    int status = graft_field_is_none(spec) ? GRAFT_OK : graft_field_array(spec, error);
     for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(spec->value); i++) {
-        struct graft_spec token = graft_spec_at(spec, i);
+        struct graft_field token = graft_field_at(spec, i);
         status = load_token(added, &token, vocab, error);
     }
     return status;

@@ -51,7 +51,7 @@ static enum merge_form read_halves(struct graft_json_cursor *cursor, struct halv
                                                                                                : MERGE_PAIR;
 }
 
-static int add_merge(struct graft_token_model *bpe, const struct graft_spec *spec, const struct halves *halves,
+static int add_merge(struct graft_token_model *bpe, const struct graft_field *spec, const struct halves *halves,
                      struct graft_error *error) {
     const struct graft_text *text = &halves->text;
     struct graft_text_view left = {text->bytes, halves->middle};
@@ -60,13 +60,13 @@ static int add_merge(struct graft_token_model *bpe, const struct graft_spec *spe
     int result = graft_bpe_add_merge(bpe, left, right, &missing);
     int status = result < 0 ? graft_fail_memory(error, spec->file) : GRAFT_OK;
     if (result > 0) {
-        status = graft_spec_error(spec, error, "\"%.200s\" is not in the vocabulary", missing.bytes);
+        status = graft_field_error(spec, error, "\"%.200s\" is not in the vocabulary", missing.bytes);
     }
     graft_text_free(&missing);
     return status;
 }
 
-static int read_merge(struct graft_token_model *bpe, const struct graft_spec *spec, struct graft_json_cursor *cursor,
+static int read_merge(struct graft_token_model *bpe, const struct graft_field *spec, struct graft_json_cursor *cursor,
                       struct halves *halves, struct graft_error *error) {
     int was_array = halves->is_array;
     enum merge_form form = read_halves(cursor, halves);
@@ -74,12 +74,12 @@ static int read_merge(struct graft_token_model *bpe, const struct graft_spec *sp
         return graft_fail_memory(error, spec->file);
     }
     if (form == MERGE_MALFORMED) {
-        return graft_spec_error(spec, error, "expected two tokens, [\"a\", \"b\"] or \"a b\"");
+        return graft_field_error(spec, error, "expected two tokens, [\"a\", \"b\"] or \"a b\"");
     }
     if (spec->index > 0 && halves->is_array != was_array) {
-        return graft_spec_error(spec, error,
-                                "expected %s, like the merges before it: a file may have only one of the two forms",
-                                was_array ? "[\"a\", \"b\"]" : "\"a b\"");
+        return graft_field_error(spec, error,
+                                 "expected %s, like the merges before it: a file may have only one of the two forms",
+                                 was_array ? "[\"a\", \"b\"]" : "\"a b\"");
     }
     return form == MERGE_VERSION ? GRAFT_OK : add_merge(bpe, spec, halves, error);
 }
@@ -87,89 +87,69 @@ static int read_merge(struct graft_token_model *bpe, const struct graft_spec *sp
 /* Estimated bytes of a merge in the file, for the table's initial size; indented files have more. */
 enum { BYTES_A_MERGE = 20 };
 
-static int read_merges(struct graft_token_model *bpe, const struct graft_spec *spec, struct graft_json_cursor cursor,
+static int read_merges(struct graft_token_model *bpe, const struct graft_field *spec, struct graft_json_cursor cursor,
                        struct graft_error *error) {
     struct halves halves = {0};
     int status = GRAFT_OK;
     if (!graft_json_cursor_take(&cursor, '[')) {
-        return graft_spec_error(spec, error, "expected an array");
+        return graft_field_error(spec, error, "expected an array");
     }
     if (graft_bpe_reserve_merges(bpe, cursor.length / BYTES_A_MERGE) != 0) {
         return graft_fail_memory(error, spec->file);
     }
-    struct graft_spec merge = {NULL, spec->file, spec, NULL, 0};
+    struct graft_field merge = {NULL, spec->file, spec, NULL, 0};
     int more = 0;
     while (status == GRAFT_OK && (more = graft_json_cursor_more(&cursor, ']', (size_t)merge.index)) > 0) {
         status = read_merge(bpe, &merge, &cursor, &halves, error);
         merge.index++;
     }
     if (status == GRAFT_OK && more < 0) {
-        status = graft_spec_error(spec, error, "expected a comma or the end, %zu bytes in", cursor.at);
+        status = graft_field_error(spec, error, "expected a comma or the end, %zu bytes in", cursor.at);
     }
     graft_text_free(&halves.text);
     return status;
 }
 
 /* Refuses dropout, which skips merges at random: ids would differ from run to run. */
-static int refuse_dropout(const struct graft_spec *spec, struct graft_error *error) {
-    struct graft_spec dropout = graft_spec_get(spec, "dropout");
-    enum graft_json_type type = graft_json_type(dropout.value);
-    if (graft_spec_is_none(&dropout)) {
-        return GRAFT_OK;
-    }
-    if (type != GRAFT_JSON_INT && type != GRAFT_JSON_REAL) {
-        return graft_spec_error(&dropout, error, "expected a number, got %s", graft_json_type_name(dropout.value));
-    }
-    double chance = graft_json_real(dropout.value);
-    return chance == 0.0
-               ? GRAFT_OK
-               : graft_spec_error(&dropout, error,
-                                  "expected null or 0, got %g: leaving merges out at random is not supported", chance);
+static int refuse_dropout(const struct graft_field *spec, struct graft_error *error) {
+    static const struct graft_member member[] = {{"dropout", .kind = GRAFT_MEMBER_REAL, .is_optional = 1}, {0}};
+    const struct graft_field dropout = graft_field_get(spec, "dropout");
+    double chance = 0.0;
+    int status = graft_field_read_some(spec, member, &chance, error);
+    return status != GRAFT_OK || chance == 0.0
+               ? status
+               : graft_field_error(&dropout, error,
+                                   "expected null or 0, got %g: leaving merges out at random is not supported", chance);
 }
 
-static int read_affix(const struct graft_spec *spec, const char *key, struct graft_text_view *affix,
-                      struct graft_error *error) {
-    return graft_spec_optional_string(spec, key, &affix->text, &affix->length, error);
-}
-
-static int read_settings(const struct graft_spec *spec, struct graft_bpe_settings *settings,
-                         struct graft_error *error) {
-    int status = refuse_dropout(spec, error);
-    if (status == GRAFT_OK) {
-        status = read_affix(spec, "unk_token", &settings->unk_token, error);
-    }
-    if (status == GRAFT_OK && settings->unk_token.length == 0) {
-        settings->unk_token.text = NULL; /* GPT-2's file has "" as unknown token, which means none */
-    }
-    if (status == GRAFT_OK) {
-        status = read_affix(spec, "continuing_subword_prefix", &settings->continuing_subword_prefix, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_affix(spec, "end_of_word_suffix", &settings->end_of_word_suffix, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "fuse_unk", 0, &settings->fuse_unk, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "byte_fallback", 0, &settings->byte_fallback, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "ignore_merges", 0, &settings->ignore_merges, error);
-    }
-    return status;
-}
-
-int graft_token_model_read_bpe(const struct graft_spec *spec, const struct graft_document *document,
+int graft_token_model_read_bpe(const struct graft_field *spec, const struct graft_document *document,
                                struct graft_vocab *vocab, struct graft_token_model **made, struct graft_error *error) {
-    static const char *const keys[] = {"type",          "dropout",       "unk_token", "continuing_subword_prefix",
-                                       "fuse_unk",      "byte_fallback", "merges",    "end_of_word_suffix",
-                                       "ignore_merges", "vocab",         NULL};
-    struct graft_spec merges = graft_spec_get(spec, "merges");
-    struct graft_spec vocab_field = graft_spec_get(spec, "vocab");
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"vocab", .kind = GRAFT_MEMBER_SKIPPED},
+        {"merges", .kind = GRAFT_MEMBER_SKIPPED},
+        {"dropout", .kind = GRAFT_MEMBER_SKIPPED},
+        {"unk_token", GRAFT_MEMBER_VIEW, .offset = offsetof(struct graft_bpe_settings, unk_token), .is_optional = 1},
+        {"continuing_subword_prefix", GRAFT_MEMBER_VIEW,
+         .offset = offsetof(struct graft_bpe_settings, continuing_subword_prefix), .is_optional = 1},
+        {"end_of_word_suffix", GRAFT_MEMBER_VIEW, .offset = offsetof(struct graft_bpe_settings, end_of_word_suffix),
+         .is_optional = 1},
+        {"fuse_unk", GRAFT_MEMBER_FLAG, .offset = offsetof(struct graft_bpe_settings, fuse_unk), .is_optional = 1},
+        {"byte_fallback", GRAFT_MEMBER_FLAG, .offset = offsetof(struct graft_bpe_settings, byte_fallback),
+         .is_optional = 1},
+        {"ignore_merges", GRAFT_MEMBER_FLAG, .offset = offsetof(struct graft_bpe_settings, ignore_merges),
+         .is_optional = 1},
+        {0},
+    };
+    struct graft_field merges = graft_field_get(spec, "merges");
+    struct graft_field vocab_field = graft_field_get(spec, "vocab");
     struct graft_bpe_settings settings = {0};
-    int status = graft_spec_expect_object(spec, keys, error);
+    int status = graft_field_read(spec, members, &settings, error);
     if (status == GRAFT_OK) {
-        status = read_settings(spec, &settings, error);
+        status = refuse_dropout(spec, error);
+    }
+    if (settings.unk_token.length == 0) {
+        settings.unk_token.text = NULL; /* GPT-2's file has "" as unknown token, which means none */
     }
     if (status == GRAFT_OK) {
         status = graft_vocab_read(&vocab_field, document->vocab, vocab, error);

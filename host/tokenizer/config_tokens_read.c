@@ -24,7 +24,7 @@ enum { N_ATTRIBUTES = sizeof attributes / sizeof attributes[0] };
 struct reading {
     struct graft_config_tokens *tokens;
     const struct graft_token_defaults *defaults;
-    struct graft_spec roots[GRAFT_N_TOKEN_FILES];
+    struct graft_field roots[GRAFT_N_TOKEN_FILES];
 };
 
 static int is_attribute(const char *name) {
@@ -47,7 +47,7 @@ static int append(struct graft_config_token_list *list, const struct graft_confi
 
 /* Reads a token: a string, or an object with a rule. `special` is the default for an object that neither has the field
  * nor the mark that transformers gives its own tokens. */
-static int read_token(const struct graft_spec *spec, int special, struct graft_config_token *token,
+static int read_token(const struct graft_field *spec, int special, struct graft_config_token *token,
                       struct graft_error *error) {
     static const char *const keys[] = {"content", "lstrip", "rstrip", "single_word", "normalized",
                                        "special", "__type", "id",     NULL};
@@ -59,8 +59,8 @@ static int read_token(const struct graft_spec *spec, int special, struct graft_c
         return GRAFT_OK;
     }
     if (graft_json_type(spec->value) != GRAFT_JSON_OBJECT) {
-        return graft_spec_error(spec, error, "expected a token, a string or an object with its content, got %s",
-                                graft_json_type_name(spec->value));
+        return graft_field_error(spec, error, "expected a token, a string or an object with its content, got %s",
+                                 graft_json_type_name(spec->value));
     }
     special = special && graft_json_get(spec->value, "__type") == NULL;
     return graft_added_read(spec, keys, special, &token->token, error);
@@ -87,7 +87,7 @@ static const graft_json *class_token(const struct reading *reading, const char *
     return graft_json_get(graft_json_get(reading->defaults->entry, "tokens"), name);
 }
 
-static int set_named(struct reading *reading, const struct graft_spec *spec, const char *name,
+static int set_named(struct reading *reading, const struct graft_field *spec, const char *name,
                      struct graft_error *error) {
     const graft_json *by_class = class_token(reading, name);
     struct graft_config_token token;
@@ -116,7 +116,7 @@ static int set_default(struct reading *reading, const char *name, struct graft_e
     return token.token.text != NULL ? append_named(reading, &token, error) : GRAFT_OK;
 }
 
-static int is_truthy(const struct graft_spec *spec) {
+static int is_truthy(const struct graft_field *spec) {
     return graft_json_size(spec->value) > 0;
 }
 
@@ -124,51 +124,47 @@ static int is_truthy(const struct graft_spec *spec) {
 static int read_attributes(struct reading *reading, struct graft_error *error) {
     int status = GRAFT_OK;
     for (size_t i = 0; status == GRAFT_OK && i < N_ATTRIBUTES; i++) {
-        struct graft_spec field = graft_spec_get(&reading->roots[GRAFT_SPECIAL_TOKENS_MAP], attributes[i]);
+        struct graft_field field = graft_field_get(&reading->roots[GRAFT_SPECIAL_TOKENS_MAP], attributes[i]);
         if (field.value == NULL) {
-            field = graft_spec_get(&reading->roots[GRAFT_TOKENIZER_CONFIG], attributes[i]);
+            field = graft_field_get(&reading->roots[GRAFT_TOKENIZER_CONFIG], attributes[i]);
         }
-        status = field.value == NULL          ? set_default(reading, attributes[i], error)
-                 : graft_spec_is_none(&field) ? GRAFT_OK
-                                              : set_named(reading, &field, attributes[i], error);
+        status = field.value == NULL           ? set_default(reading, attributes[i], error)
+                 : graft_field_is_none(&field) ? GRAFT_OK
+                                               : set_named(reading, &field, attributes[i], error);
     }
     return status;
 }
 
 /* Reads an object's other fields whose names end with "_token": the strings if `texts` is set, else the objects. */
-static int read_others(struct reading *reading, const struct graft_spec *root, int texts, struct graft_error *error) {
+static int read_others(struct reading *reading, const struct graft_field *root, int texts, struct graft_error *error) {
+    struct graft_field field;
     void *iterator = NULL;
-    const char *name;
-    const graft_json *value;
     int status = GRAFT_OK;
-    while (status == GRAFT_OK && graft_json_next(root->value, &iterator, &name, &value)) {
-        int is_text = graft_json_type(value) == GRAFT_JSON_STRING;
-        int is_object = graft_json_type(graft_json_get(value, "content")) == GRAFT_JSON_STRING;
-        if (graft_ends_with(name, "_token") && !is_attribute(name) && (texts ? is_text : is_object)) {
-            struct graft_spec field = graft_spec_get(root, name);
-            status = set_named(reading, &field, name, error);
+    while (status == GRAFT_OK && graft_field_next(root, &iterator, &field)) {
+        int is_text = graft_json_type(field.value) == GRAFT_JSON_STRING;
+        int is_object = graft_json_type(graft_json_get(field.value, "content")) == GRAFT_JSON_STRING;
+        if (graft_ends_with(field.key, "_token") && !is_attribute(field.key) && (texts ? is_text : is_object)) {
+            status = set_named(reading, &field, field.key, error);
         }
     }
     return status;
 }
 
 /* Reads an object that maps names to tokens. */
-static int read_names(struct reading *reading, const struct graft_spec *object, struct graft_error *error) {
+static int read_names(struct reading *reading, const struct graft_field *object, struct graft_error *error) {
+    struct graft_field field;
     void *iterator = NULL;
-    const char *name;
-    const graft_json *value;
     int status = GRAFT_OK;
-    while (status == GRAFT_OK && graft_json_next(object->value, &iterator, &name, &value)) {
-        struct graft_spec field = graft_spec_get(object, name);
-        status = set_named(reading, &field, name, error);
+    while (status == GRAFT_OK && graft_field_next(object, &iterator, &field)) {
+        status = set_named(reading, &field, field.key, error);
     }
     return status;
 }
 
-static int read_extra(struct reading *reading, const struct graft_spec *array, struct graft_error *error) {
-    int status = graft_spec_is_none(array) ? GRAFT_OK : graft_spec_expect_array(array, error);
+static int read_extra(struct reading *reading, const struct graft_field *array, struct graft_error *error) {
+    int status = graft_field_is_none(array) ? GRAFT_OK : graft_field_array(array, error);
     for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(array->value); i++) {
-        struct graft_spec element = graft_spec_at(array, i);
+        struct graft_field element = graft_field_at(array, i);
         struct graft_config_token token;
         status = read_token(&element, 1, &token, error);
         if (status == GRAFT_OK) {
@@ -180,8 +176,8 @@ static int read_extra(struct reading *reading, const struct graft_spec *array, s
 
 /* Fields that are read after the tokens with ids. */
 struct late_fields {
-    struct graft_spec names; /* an object that maps names to tokens */
-    struct graft_spec extra;
+    struct graft_field names; /* an object that maps names to tokens */
+    struct graft_field extra;
     int has_extra; /* whether the newer field is there, which replaces `extra` and the class's own list */
 };
 
@@ -189,12 +185,12 @@ struct late_fields {
  * older or the newer spelling: the newer one counts unless it is empty. special_tokens_map.json adds to what the newer
  * one lists. The older one is still read, but later, where the newer one only gives names. */
 static int read_lists(struct reading *reading, struct late_fields *late, struct graft_error *error) {
-    const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
-    const struct graft_spec *map = &reading->roots[GRAFT_SPECIAL_TOKENS_MAP];
-    struct graft_spec extra = graft_spec_get(config, "extra_special_tokens");
-    struct graft_spec older = graft_spec_get(config, "additional_special_tokens");
-    struct graft_spec more = graft_spec_get(map, "extra_special_tokens");
-    struct graft_spec older_more = graft_spec_get(map, "additional_special_tokens");
+    const struct graft_field *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
+    const struct graft_field *map = &reading->roots[GRAFT_SPECIAL_TOKENS_MAP];
+    struct graft_field extra = graft_field_get(config, "extra_special_tokens");
+    struct graft_field older = graft_field_get(config, "additional_special_tokens");
+    struct graft_field more = graft_field_get(map, "extra_special_tokens");
+    struct graft_field older_more = graft_field_get(map, "additional_special_tokens");
     if (older.value != NULL && !is_truthy(&extra)) {
         extra = older;
         older.value = NULL;
@@ -239,26 +235,20 @@ static int parse_id(const char *digits, int64_t *id) {
     return digits[0] >= '0' && digits[0] <= '9' && *end == '\0' && errno == 0 && *id <= INT32_MAX ? 0 : -1;
 }
 
-static int read_decoder(struct reading *reading, const struct graft_spec *decoder, struct graft_map *by_id,
+static int read_decoder(struct reading *reading, const struct graft_field *decoder, struct graft_map *by_id,
                         struct graft_error *error) {
-    static const char *const no_keys[] = {NULL};
+    struct graft_field field;
     void *iterator = NULL;
-    const char *key;
-    const graft_json *value;
-    if (graft_json_type(decoder->value) != GRAFT_JSON_OBJECT) {
-        return graft_spec_expect_object(decoder, no_keys, error);
-    }
-    int status = GRAFT_OK;
-    while (status == GRAFT_OK && graft_json_next(decoder->value, &iterator, &key, &value)) {
-        struct graft_spec field = graft_spec_get(decoder, key);
+    int status = graft_field_object(decoder, NULL, error);
+    while (status == GRAFT_OK && graft_field_next(decoder, &iterator, &field)) {
         struct graft_config_token token;
         int64_t id;
-        if (parse_id(key, &id) != 0) {
-            return graft_spec_error(&field, error, "expected an id from 0 to %d as the name of the field", INT32_MAX);
+        if (parse_id(field.key, &id) != 0) {
+            return graft_field_error(&field, error, "expected an id from 0 to %d as the name of the field", INT32_MAX);
         }
         status = read_token(&field, 0, &token, error);
         if (status == GRAFT_OK && token.is_text) {
-            status = graft_spec_error(&field, error, "expected an object, got a string");
+            status = graft_field_error(&field, error, "expected an object, got a string");
         }
         token.id = id;
         status = status == GRAFT_OK ? list_token(reading, by_id, &token, error) : status;
@@ -284,17 +274,16 @@ static int add_texts(struct graft_vocab *texts, const struct graft_config_token_
 /* Lists the tokens of added_tokens.json, which maps texts to ids; texts among `special` are special tokens. */
 static int list_added_tokens(struct reading *reading, const struct graft_vocab *special, struct graft_map *by_id,
                              struct graft_error *error) {
-    const struct graft_spec *root = &reading->roots[GRAFT_ADDED_TOKENS];
+    const struct graft_field *root = &reading->roots[GRAFT_ADDED_TOKENS];
+    struct graft_field field;
     void *iterator = NULL;
-    const char *text;
-    const graft_json *value;
     int status = GRAFT_OK;
-    while (status == GRAFT_OK && graft_json_next(root->value, &iterator, &text, &value)) {
-        struct graft_spec field = graft_spec_get(root, text);
+    while (status == GRAFT_OK && graft_field_next(root, &iterator, &field)) {
+        const char *text = field.key;
         size_t length = strlen(text);
         struct graft_config_token token = {.file = root->file, .token = {text, length, {0}, 1}};
         int32_t id;
-        status = graft_spec_id(&field, &id, error);
+        status = graft_field_id(&field, &id, error);
         if (status == GRAFT_OK) {
             token.id = id;
             token.token.rule.special = graft_vocab_find(special, text, length) != NULL;
@@ -339,36 +328,30 @@ int graft_config_tokens_open(struct graft_config_tokens *tokens, const char *dir
     return status;
 }
 
-static int read_truncation_side(struct reading *reading, struct graft_error *error) {
-    const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
-    struct graft_spec field = graft_spec_get(config, "truncation_side");
-    struct graft_config_tokens *tokens = reading->tokens;
-    const char *side;
-    int status = graft_spec_optional_string(config, "truncation_side", &side, NULL, error);
-    if (status != GRAFT_OK || side == NULL) {
-        return status;
-    }
-    tokens->has_truncation_side = 1;
-    tokens->truncates_left = strcmp(side, "left") == 0;
-    return tokens->truncates_left || strcmp(side, "right") == 0
-               ? GRAFT_OK
-               : graft_spec_error(&field, error, "\"%s\", expected \"left\" or \"right\"", side);
-}
-
 static int read_switches(struct reading *reading, struct graft_error *error) {
-    const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
+    static const char *const sides[] = {"right", "left", NULL};
+    struct fields {
+        int split, clean_up, clean_up_bpe_too, side;
+    } fields = {.side = -1};
+    static const struct graft_member members[] = {
+        {"split_special_tokens", GRAFT_MEMBER_FLAG, .offset = offsetof(struct fields, split), .is_optional = 1},
+        {"clean_up_tokenization_spaces", GRAFT_MEMBER_FLAG, .offset = offsetof(struct fields, clean_up),
+         .is_optional = 1},
+        {"truncation_side", GRAFT_MEMBER_CHOICE, .offset = offsetof(struct fields, side), .is_optional = 1,
+         .names = sides},
+        {"clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output", GRAFT_MEMBER_FLAG,
+         .offset = offsetof(struct fields, clean_up_bpe_too), .is_optional = 1},
+        {0},
+    };
     struct graft_config_tokens *tokens = reading->tokens;
-    int status = graft_spec_bool(config, "split_special_tokens", 0, &tokens->split_special_tokens, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(config, "clean_up_tokenization_spaces", 0, &tokens->clean_up, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_truncation_side(reading, error);
-    }
-    return status == GRAFT_OK
-               ? graft_spec_bool(config, "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output", 0,
-                                 &tokens->clean_up_bpe_too, error)
-               : status;
+    const struct graft_field *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
+    int status = config->value != NULL ? graft_field_read_some(config, members, &fields, error) : GRAFT_OK;
+    tokens->split_special_tokens = fields.split;
+    tokens->clean_up = fields.clean_up;
+    tokens->clean_up_bpe_too = fields.clean_up_bpe_too;
+    tokens->has_truncation_side = fields.side >= 0;
+    tokens->truncates_left = fields.side == 1;
+    return status;
 }
 
 /* Reads the names that the class gives to tokens. */
@@ -404,7 +387,7 @@ static int add_class_extra(struct reading *reading, struct graft_error *error) {
     const char *file = tokens->paths[GRAFT_TOKENIZER_CONFIG];
     int status = graft_config_tokens_list(defaults->values, graft_json_get(defaults->entry, "extra"), file,
                                           &tokens->class_extra, error);
-    struct graft_spec list = {tokens->class_extra, file, NULL, "extra", 0};
+    struct graft_field list = {tokens->class_extra, file, NULL, "extra", 0};
     return status == GRAFT_OK ? read_extra(reading, &list, error) : status;
 }
 
@@ -421,9 +404,9 @@ static int read_late_extra(struct reading *reading, const struct late_fields *la
 /* Reads tokens whose names are not among those of every tokenizer, objects before strings, and the other late fields.
  */
 static int read_late(struct reading *reading, const struct late_fields *late, struct graft_error *error) {
-    const struct graft_spec *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
-    const struct graft_spec *map = &reading->roots[GRAFT_SPECIAL_TOKENS_MAP];
-    struct graft_spec explicit_names = graft_spec_get(config, "model_specific_special_tokens");
+    const struct graft_field *config = &reading->roots[GRAFT_TOKENIZER_CONFIG];
+    const struct graft_field *map = &reading->roots[GRAFT_SPECIAL_TOKENS_MAP];
+    struct graft_field explicit_names = graft_field_get(config, "model_specific_special_tokens");
     int status = read_class_names(reading, error);
     if (status == GRAFT_OK) {
         status = read_others(reading, config, 0, error);
@@ -444,9 +427,9 @@ static int read_late(struct reading *reading, const struct late_fields *late, st
 }
 
 static int read_all(struct reading *reading, struct graft_map *by_id, struct graft_error *error) {
-    struct graft_spec decoder = graft_spec_get(&reading->roots[GRAFT_TOKENIZER_CONFIG], "added_tokens_decoder");
+    struct graft_field decoder = graft_field_get(&reading->roots[GRAFT_TOKENIZER_CONFIG], "added_tokens_decoder");
     struct late_fields late = {0};
-    reading->tokens->has_decoder = !graft_spec_is_none(&decoder);
+    reading->tokens->has_decoder = !graft_field_is_none(&decoder);
     if (reading->tokens->has_decoder) {
         reading->roots[GRAFT_SPECIAL_TOKENS_MAP].value = NULL;
         reading->roots[GRAFT_ADDED_TOKENS].value = NULL;
@@ -470,7 +453,7 @@ int graft_config_tokens_read(struct graft_config_tokens *tokens, const struct gr
     struct reading reading = {.tokens = tokens, .defaults = defaults};
     struct graft_map by_id = {0};
     for (size_t i = 0; i < GRAFT_N_TOKEN_FILES; i++) {
-        reading.roots[i] = (struct graft_spec){tokens->documents[i], tokens->paths[i], NULL, NULL, 0};
+        reading.roots[i] = (struct graft_field){tokens->documents[i], tokens->paths[i], NULL, NULL, 0};
     }
     int status = read_all(&reading, &by_id, error);
     graft_map_free(&by_id);

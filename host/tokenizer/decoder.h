@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
+#include "base/json_field.h"
 #include "base/text.h"
-#include "tokenizer/spec.h"
 
 struct graft_decoder_state {
     struct graft_text pending; /* held back */
@@ -40,7 +40,7 @@ struct graft_decoder {
 };
 
 /* [load] Reads the field `decoder`; without one, tokens are joined by spaces. */
-int graft_decoder_load(const struct graft_spec *spec, struct graft_decoder **chain, struct graft_error *error);
+int graft_decoder_load(const struct graft_field *spec, struct graft_decoder **chain, struct graft_error *error);
 
 /* [load] Appends a decoder that removes spaces before English punctuation. `file` is named in errors. */
 int graft_decoder_add_clean_up(struct graft_decoder **chain, const char *file, struct graft_error *error);
@@ -73,7 +73,8 @@ int graft_decoder_emit(const struct graft_decoder *decoder, struct graft_decoder
 int graft_decoder_end(const struct graft_decoder *chain, struct graft_decoder_run *run, struct graft_error *error);
 
 /* [load] Creates a decoder of one kind. */
-typedef int graft_decoder_create(const struct graft_spec *spec, struct graft_decoder **made, struct graft_error *error);
+typedef int graft_decoder_create(const struct graft_field *spec, struct graft_decoder **made,
+                                 struct graft_error *error);
 graft_decoder_create graft_decoder_create_join; /* used where the file has no decoder */
 graft_decoder_create graft_decoder_create_byte_level;
 graft_decoder_create graft_decoder_create_byte_fallback;

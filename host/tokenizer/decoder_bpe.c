@@ -42,25 +42,20 @@ static void destroy(struct graft_decoder *self) {
     graft_free(self);
 }
 
-int graft_decoder_create_bpe(const struct graft_spec *spec, struct graft_decoder **made, struct graft_error *error) {
-    static const char *const keys[] = {"type", "suffix", NULL};
+int graft_decoder_create_bpe(const struct graft_field *spec, struct graft_decoder **made, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"suffix", GRAFT_MEMBER_COPY, .offset = offsetof(struct bpe, suffix)},
+        {0},
+    };
     struct bpe *bpe = graft_alloc(1, sizeof *bpe);
-    const char *suffix;
-    size_t length = 0;
     if (bpe == NULL) {
         return graft_fail_memory(error, spec->file);
     }
     bpe->base.token = take;
     bpe->base.end = end;
     bpe->base.destroy = destroy;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "suffix", &suffix, &length, error);
-    }
-    if (status == GRAFT_OK) {
-        graft_text_add(&bpe->suffix, suffix, length);
-        status = bpe->suffix.failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
-    }
+    int status = graft_field_read(spec, members, bpe, error);
     if (status != GRAFT_OK) {
         destroy(&bpe->base);
         return status;

@@ -48,10 +48,10 @@ static void destroy(struct graft_decoder *self) {
     graft_free(self);
 }
 
-int graft_decoder_create_byte_fallback(const struct graft_spec *spec, struct graft_decoder **made,
+int graft_decoder_create_byte_fallback(const struct graft_field *spec, struct graft_decoder **made,
                                        struct graft_error *error) {
     static const char *const keys[] = {"type", NULL};
-    int status = graft_spec_expect_object(spec, keys, error);
+    int status = graft_field_object(spec, keys, error);
     if (status != GRAFT_OK) {
         return status;
     }

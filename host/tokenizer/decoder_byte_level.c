@@ -67,11 +67,11 @@ static void destroy(struct graft_decoder *self) {
     graft_free(self);
 }
 
-int graft_decoder_create_byte_level(const struct graft_spec *spec, struct graft_decoder **made,
+int graft_decoder_create_byte_level(const struct graft_field *spec, struct graft_decoder **made,
                                     struct graft_error *error) {
     /* The pre-tokenizer's settings are accepted; none of them affects decoding. */
     static const char *const keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
-    int status = graft_spec_expect_object(spec, keys, error);
+    int status = graft_field_object(spec, keys, error);
     if (status != GRAFT_OK) {
         return status;
     }

@@ -54,36 +54,22 @@ static void destroy(struct graft_decoder *self) {
     graft_free(ctc);
 }
 
-static int read_text(const struct graft_spec *spec, const char *key, struct graft_text *text,
-                     struct graft_error *error) {
-    const char *bytes;
-    size_t length = 0;
-    int status = graft_spec_string(spec, key, &bytes, &length, error);
-    if (status == GRAFT_OK) {
-        graft_text_add(text, bytes, length);
-        status = text->failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
-    }
-    return status;
-}
-
-int graft_decoder_create_ctc(const struct graft_spec *spec, struct graft_decoder **made, struct graft_error *error) {
-    static const char *const keys[] = {"type", "pad_token", "word_delimiter_token", "cleanup", NULL};
+int graft_decoder_create_ctc(const struct graft_field *spec, struct graft_decoder **made, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"pad_token", GRAFT_MEMBER_COPY, .offset = offsetof(struct ctc, pad_token)},
+        {"word_delimiter_token", GRAFT_MEMBER_COPY, .offset = offsetof(struct ctc, word_delimiter_token)},
+        {"cleanup", GRAFT_MEMBER_FLAG, .offset = offsetof(struct ctc, cleanup), .is_optional = 1},
+        {0},
+    };
     struct ctc *ctc = graft_alloc(1, sizeof *ctc);
     if (ctc == NULL) {
         return graft_fail_memory(error, spec->file);
     }
     ctc->base.token = take;
     ctc->base.destroy = destroy;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = read_text(spec, "pad_token", &ctc->pad_token, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_text(spec, "word_delimiter_token", &ctc->word_delimiter_token, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "cleanup", 1, &ctc->cleanup, error);
-    }
+    ctc->cleanup = 1;
+    int status = graft_field_read(spec, members, ctc, error);
     if (status != GRAFT_OK) {
         destroy(&ctc->base);
         return status;

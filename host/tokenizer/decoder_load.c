@@ -26,7 +26,7 @@ struct tail {
     int fused;
 };
 
-static int load_one(void *data, const struct graft_spec *spec, struct graft_error *error) {
+static int load_one(void *data, const struct graft_field *spec, struct graft_error *error) {
     struct tail *tail = data;
     size_t i;
     int status = graft_sequence_kind(spec, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
@@ -44,11 +44,11 @@ static int load_one(void *data, const struct graft_spec *spec, struct graft_erro
     return status;
 }
 
-int graft_decoder_load(const struct graft_spec *spec, struct graft_decoder **chain, struct graft_error *error) {
+int graft_decoder_load(const struct graft_field *spec, struct graft_decoder **chain, struct graft_error *error) {
     struct tail tail = {chain, 0, 0};
     *chain = NULL;
-    int status = graft_spec_is_none(spec) ? graft_decoder_create_join(spec, chain, error)
-                                          : graft_sequence_walk(spec, "decoders", load_one, &tail, error);
+    int status = graft_field_is_none(spec) ? graft_decoder_create_join(spec, chain, error)
+                                           : graft_sequence_walk(spec, "decoders", load_one, &tail, error);
     if (status != GRAFT_OK) {
         graft_decoder_destroy(*chain);
         *chain = NULL;

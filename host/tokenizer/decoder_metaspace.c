@@ -40,7 +40,7 @@ static void destroy(struct graft_decoder *self) {
     graft_free(self);
 }
 
-int graft_decoder_create_metaspace(const struct graft_spec *spec, struct graft_decoder **made,
+int graft_decoder_create_metaspace(const struct graft_field *spec, struct graft_decoder **made,
                                    struct graft_error *error) {
     struct metaspace *metaspace = graft_alloc(1, sizeof *metaspace);
     if (metaspace == NULL) {

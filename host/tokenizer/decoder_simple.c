@@ -22,7 +22,7 @@ static void destroy_plain(struct graft_decoder *self) {
     graft_free(self);
 }
 
-static int create_plain(const struct graft_spec *spec, struct graft_decoder **made, struct graft_error *error) {
+static int create_plain(const struct graft_field *spec, struct graft_decoder **made, struct graft_error *error) {
     struct graft_decoder *decoder = graft_alloc(1, sizeof *decoder);
     if (decoder == NULL) {
         return graft_fail_memory(error, spec->file);
@@ -34,7 +34,7 @@ static int create_plain(const struct graft_spec *spec, struct graft_decoder **ma
     return GRAFT_OK;
 }
 
-int graft_decoder_create_join(const struct graft_spec *spec, struct graft_decoder **made, struct graft_error *error) {
+int graft_decoder_create_join(const struct graft_field *spec, struct graft_decoder **made, struct graft_error *error) {
     int status = create_plain(spec, made, error);
     if (status == GRAFT_OK) {
         (*made)->token = pass_on_spaced;
@@ -42,9 +42,9 @@ int graft_decoder_create_join(const struct graft_spec *spec, struct graft_decode
     return status;
 }
 
-int graft_decoder_create_fuse(const struct graft_spec *spec, struct graft_decoder **made, struct graft_error *error) {
+int graft_decoder_create_fuse(const struct graft_field *spec, struct graft_decoder **made, struct graft_error *error) {
     static const char *const keys[] = {"type", NULL};
-    int status = graft_spec_expect_object(spec, keys, error);
+    int status = graft_field_object(spec, keys, error);
     if (status == GRAFT_OK) {
         status = create_plain(spec, made, error);
     }
@@ -79,7 +79,7 @@ static void destroy_replace(struct graft_decoder *self) {
     graft_free(replace);
 }
 
-int graft_decoder_create_replace(const struct graft_spec *spec, struct graft_decoder **made,
+int graft_decoder_create_replace(const struct graft_field *spec, struct graft_decoder **made,
                                  struct graft_error *error) {
     struct replace *replace = graft_alloc(1, sizeof *replace);
     if (replace == NULL) {

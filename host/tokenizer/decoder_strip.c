@@ -10,8 +10,8 @@
 struct strip {
     struct graft_decoder base;
     struct graft_text content; /* one character */
-    size_t start;              /* how many at most at the start */
-    size_t stop;               /* how many at most at the end */
+    int64_t start;             /* how many at most at the start */
+    int64_t stop;              /* how many at most at the end */
 };
 
 static int has_content(const struct strip *strip, const char *text, size_t length) {
@@ -26,14 +26,14 @@ static int take(const struct graft_decoder *self, struct graft_decoder_run *run,
     if (!self->fused) {
         state->count = 0;
     }
-    while (state->count < strip->start && has_content(strip, token + at, length - at)) {
+    while (state->count < (size_t)strip->start && has_content(strip, token + at, length - at)) {
         at += n;
         state->count++;
     }
     if (at < length) {
-        state->count = strip->start; /* another character: nothing more is removed from the start */
+        state->count = (size_t)strip->start; /* another character: nothing more is removed from the start */
     }
-    for (size_t i = 0; i < strip->stop && length - at >= n && has_content(strip, token + length - n, n); i++) {
+    for (int64_t i = 0; i < strip->stop && length - at >= n && has_content(strip, token + length - n, n); i++) {
         length -= n;
     }
     return graft_decoder_emit(self->next, run, token + at, length - at, error);
@@ -44,43 +44,26 @@ static void destroy(struct graft_decoder *self) {
     graft_free(self);
 }
 
-static int read_settings(struct strip *strip, const struct graft_spec *spec, struct graft_error *error) {
-    static const char *const keys[] = {"type", "content", "start", "stop", NULL};
-    const char *content;
-    size_t length = 0;
-    int64_t start = 0, stop = 0;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_character(spec, "content", &content, &length, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_count(spec, "start", INT32_MAX, &start, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_count(spec, "stop", INT32_MAX, &stop, error);
-    }
-    if (status == GRAFT_OK) {
-        strip->start = (size_t)start;
-        strip->stop = (size_t)stop;
-        strip->base.takes_parts = stop == 0; /* the end of a part may not be the end of the token */
-        graft_text_add(&strip->content, content, length);
-        status = strip->content.failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
-    }
-    return status;
-}
-
-int graft_decoder_create_strip(const struct graft_spec *spec, struct graft_decoder **made, struct graft_error *error) {
+int graft_decoder_create_strip(const struct graft_field *spec, struct graft_decoder **made, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"content", GRAFT_MEMBER_CHARACTER, .offset = offsetof(struct strip, content)},
+        {"start", GRAFT_MEMBER_INT, .offset = offsetof(struct strip, start), .most = INT32_MAX},
+        {"stop", GRAFT_MEMBER_INT, .offset = offsetof(struct strip, stop), .most = INT32_MAX},
+        {0},
+    };
     struct strip *strip = graft_alloc(1, sizeof *strip);
     if (strip == NULL) {
         return graft_fail_memory(error, spec->file);
     }
     strip->base.token = take;
     strip->base.destroy = destroy;
-    int status = read_settings(strip, spec, error);
+    int status = graft_field_read(spec, members, strip, error);
     if (status != GRAFT_OK) {
         destroy(&strip->base);
         return status;
     }
+    strip->base.takes_parts = strip->stop == 0; /* the end of a part may not be the end of the token */
     *made = &strip->base;
     return GRAFT_OK;
 }

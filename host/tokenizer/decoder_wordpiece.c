@@ -41,28 +41,22 @@ static void destroy(struct graft_decoder *self) {
     graft_free(self);
 }
 
-int graft_decoder_create_wordpiece(const struct graft_spec *spec, struct graft_decoder **made,
+int graft_decoder_create_wordpiece(const struct graft_field *spec, struct graft_decoder **made,
                                    struct graft_error *error) {
-    static const char *const keys[] = {"type", "prefix", "cleanup", NULL};
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"prefix", GRAFT_MEMBER_COPY, .offset = offsetof(struct wordpiece, prefix)},
+        {"cleanup", GRAFT_MEMBER_FLAG, .offset = offsetof(struct wordpiece, cleanup), .is_optional = 1},
+        {0},
+    };
     struct wordpiece *wordpiece = graft_alloc(1, sizeof *wordpiece);
-    const char *prefix;
-    size_t length = 0;
     if (wordpiece == NULL) {
         return graft_fail_memory(error, spec->file);
     }
     wordpiece->base.token = take;
     wordpiece->base.destroy = destroy;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "cleanup", 1, &wordpiece->cleanup, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "prefix", &prefix, &length, error);
-    }
-    if (status == GRAFT_OK) {
-        graft_text_add(&wordpiece->prefix, prefix, length);
-        status = wordpiece->prefix.failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;
-    }
+    wordpiece->cleanup = 1;
+    int status = graft_field_read(spec, members, wordpiece, error);
     if (status != GRAFT_OK) {
         destroy(&wordpiece->base);
         return status;

@@ -212,15 +212,15 @@ static void rewrite_next(struct graft_rewrite *r) {
     }
 }
 
-int graft_dialect_rewrite(const char *expression, size_t length, struct graft_text *out, const struct graft_spec *spec,
+int graft_dialect_rewrite(const char *expression, size_t length, struct graft_text *out, const struct graft_field *spec,
                           struct graft_error *error) {
     struct graft_rewrite r = {.from = expression, .length = length, .out = out};
     while (r.at < length && r.refused == NULL) {
         size_t start = r.at;
         rewrite_next(&r);
         if (r.refused != NULL) {
-            return graft_spec_error(spec, error, "%s, at byte %zu of the expression, is not supported", r.refused,
-                                    start);
+            return graft_field_error(spec, error, "%s, at byte %zu of the expression, is not supported", r.refused,
+                                     start);
         }
     }
     return out->failed ? graft_fail_memory(error, spec->file) : GRAFT_OK;

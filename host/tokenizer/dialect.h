@@ -18,11 +18,11 @@
 
 #include <stddef.h>
 
+#include "base/json_field.h"
 #include "base/text.h"
-#include "tokenizer/spec.h"
 
 /* [load] Adds the rewritten expression to `out`. Errors name `spec`. */
-int graft_dialect_rewrite(const char *expression, size_t length, struct graft_text *out, const struct graft_spec *spec,
+int graft_dialect_rewrite(const char *expression, size_t length, struct graft_text *out, const struct graft_field *spec,
                           struct graft_error *error);
 
 #endif

@@ -30,28 +30,18 @@ static int has_token(const void *data, int32_t id) {
     return graft_tokenizer_token(data, id, NULL) != NULL;
 }
 
-static int check_version(const struct graft_spec *root, struct graft_error *error) {
-    struct graft_spec field = graft_spec_get(root, "version");
-    const char *version;
-    int status = graft_spec_optional_string(root, "version", &version, NULL, error);
-    if (status == GRAFT_OK && version != NULL && strcmp(version, "1.0") != 0) {
-        status = graft_spec_error(&field, error, "\"%s\" is not supported, only \"1.0\"", version);
-    }
-    return status;
-}
-
-static int load_model(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+static int load_model(struct loading *loading, const struct graft_field *root, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = loading->tokenizer;
-    struct graft_spec model = graft_spec_get(root, "model");
+    struct graft_field model = graft_field_get(root, "model");
     return loading->converts
                ? graft_token_conversion_model(&loading->conversion, &tokenizer->vocab, &tokenizer->model, error)
                : graft_token_model_load(&model, &loading->document, &tokenizer->vocab, &tokenizer->model, error);
 }
 
 /* Loads the added tokens of tokenizer.json and of the files beside it. */
-static int load_added(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+static int load_added(struct loading *loading, const struct graft_field *root, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = loading->tokenizer;
-    struct graft_spec added = graft_spec_get(root, "added_tokens");
+    struct graft_field added = graft_field_get(root, "added_tokens");
     int status = graft_added_load(&tokenizer->added, &added, &tokenizer->vocab, error);
     if (status == GRAFT_OK) {
         status = graft_config_tokens_add(&loading->tokens, loading->token_class.entry, &tokenizer->added,
@@ -74,32 +64,32 @@ static int load_names(struct loading *loading, struct graft_error *error) {
     return failed ? graft_fail_memory(error, tokenizer->path) : GRAFT_OK;
 }
 
-static int load_postprocessor(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+static int load_postprocessor(struct loading *loading, const struct graft_field *root, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = loading->tokenizer;
     int status = GRAFT_OK;
     if (loading->converts) {
         status = graft_token_conversion_post(&loading->conversion, graft_json_get(loading->token_class.entry, "post"),
                                              &loading->tokens, &tokenizer->added, &tokenizer->vocab, error);
     }
-    struct graft_spec spec = graft_spec_get(root, "post_processor");
+    struct graft_field spec = graft_field_get(root, "post_processor");
     if (status == GRAFT_OK) {
         status = graft_postprocessor_load(&spec, &tokenizer->postprocessor, error);
     }
     if (status == GRAFT_OK) {
         int32_t id = graft_postprocessor_unknown(tokenizer->postprocessor, has_token, tokenizer);
         status = id < 0 ? GRAFT_OK
-                        : graft_spec_error(&spec, error,
-                                           "no token has the id %d, which belongs to a special token here", (int)id);
+                        : graft_field_error(&spec, error,
+                                            "no token has the id %d, which belongs to a special token here", (int)id);
     }
     return status;
 }
 
 /* Loads the decoder. transformers cleans up spaces of what BPE decodes only if two fields ask for it. */
-static int load_decoder(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+static int load_decoder(struct loading *loading, const struct graft_field *root, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = loading->tokenizer;
     const struct graft_config_tokens *tokens = &loading->tokens;
-    struct graft_spec decoder = graft_spec_get(root, "decoder");
-    struct graft_spec model = graft_spec_get(root, "model");
+    struct graft_field decoder = graft_field_get(root, "decoder");
+    struct graft_field model = graft_field_get(root, "model");
     const char *type = graft_json_string(graft_json_get(model.value, "type"), NULL);
     const char *suffix = graft_json_string(graft_json_get(loading->token_class.entry, "decoded_suffix"), NULL);
     int is_bpe = type != NULL ? strcmp(type, "BPE") == 0 : graft_json_get(model.value, "merges") != NULL;
@@ -113,10 +103,10 @@ static int load_decoder(struct loading *loading, const struct graft_spec *root, 
 }
 
 /* Loads the components in an order in which each finds those that it depends on. */
-static int load_parts(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
+static int load_parts(struct loading *loading, const struct graft_field *root, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = loading->tokenizer;
-    struct graft_spec normalizer = graft_spec_get(root, "normalizer");
-    struct graft_spec pretokenizer = graft_spec_get(root, "pre_tokenizer");
+    struct graft_field normalizer = graft_field_get(root, "normalizer");
+    struct graft_field pretokenizer = graft_field_get(root, "pre_tokenizer");
     int status = graft_normalizer_load(&normalizer, &tokenizer->normalizer, error);
     if (status == GRAFT_OK) {
         status = graft_pretokenizer_load(&pretokenizer, &tokenizer->pretokenizer, error);
@@ -138,35 +128,41 @@ static int load_parts(struct loading *loading, const struct graft_spec *root, st
 
 /* Reads from `truncation` only the side on which a text is cut; the caller says how long it may be, as in transformers.
  */
-static int read_truncation(struct loading *loading, const struct graft_spec *root, struct graft_error *error) {
-    static const char *const keys[] = {"direction", "max_length", "strategy", "stride", NULL};
+static int read_truncation(struct loading *loading, const struct graft_field *root, struct graft_error *error) {
+    static const char *const sides[] = {"Right", "Left", NULL};
+    static const struct graft_member members[] = {
+        {"direction", .kind = GRAFT_MEMBER_CHOICE, .is_optional = 1, .names = sides},
+        {"max_length", .kind = GRAFT_MEMBER_SKIPPED},
+        {"strategy", .kind = GRAFT_MEMBER_SKIPPED},
+        {"stride", .kind = GRAFT_MEMBER_SKIPPED},
+        {0},
+    };
     const struct graft_config_tokens *tokens = &loading->tokens;
-    struct graft_spec truncation = graft_spec_get(root, "truncation");
-    struct graft_spec field = graft_spec_get(&truncation, "direction");
-    const char *direction = NULL;
-    int status = graft_spec_is_none(&truncation) ? GRAFT_OK : graft_spec_expect_object(&truncation, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_optional_string(&truncation, "direction", &direction, NULL, error);
-    }
-    if (status == GRAFT_OK && direction != NULL && strcmp(direction, "Left") != 0 && strcmp(direction, "Right") != 0) {
-        status = graft_spec_error(&field, error, "\"%s\", expected \"Left\" or \"Right\"", direction);
-    }
-    if (status == GRAFT_OK) {
-        loading->tokenizer->truncates_left =
-            tokens->has_truncation_side ? tokens->truncates_left : direction != NULL && strcmp(direction, "Left") == 0;
-    }
+    const struct graft_field truncation = graft_field_get(root, "truncation");
+    int is_left = 0;
+    int status = graft_field_is_none(&truncation) ? GRAFT_OK : graft_field_read(&truncation, members, &is_left, error);
+    loading->tokenizer->truncates_left = tokens->has_truncation_side ? tokens->truncates_left : is_left;
     return status;
 }
 
 static int load_document(struct loading *loading, struct graft_error *error) {
-    static const char *const keys[] = {"version",       "truncation", "padding",        "added_tokens", "normalizer",
-                                       "pre_tokenizer", "model",      "post_processor", "decoder",      NULL};
+    static const char *const versions[] = {"1.0", NULL};
+    static const struct graft_member members[] = {
+        {"version", .kind = GRAFT_MEMBER_CHOICE, .is_optional = 1, .names = versions},
+        {"truncation", .kind = GRAFT_MEMBER_SKIPPED},
+        {"padding", .kind = GRAFT_MEMBER_SKIPPED},
+        {"added_tokens", .kind = GRAFT_MEMBER_SKIPPED},
+        {"normalizer", .kind = GRAFT_MEMBER_SKIPPED},
+        {"pre_tokenizer", .kind = GRAFT_MEMBER_SKIPPED},
+        {"model", .kind = GRAFT_MEMBER_SKIPPED},
+        {"post_processor", .kind = GRAFT_MEMBER_SKIPPED},
+        {"decoder", .kind = GRAFT_MEMBER_SKIPPED},
+        {0},
+    };
     const graft_json *document = loading->converts ? loading->conversion.rest : loading->document.rest;
-    struct graft_spec root = {document, loading->tokenizer->path, NULL, NULL, 0};
-    int status = graft_spec_expect_object(&root, keys, error);
-    if (status == GRAFT_OK) {
-        status = check_version(&root, error);
-    }
+    const struct graft_field root = graft_field_root(document, loading->tokenizer->path);
+    int version = 0;
+    int status = graft_field_read(&root, members, &version, error);
     if (status == GRAFT_OK) {
         status = read_truncation(loading, &root, error);
     }

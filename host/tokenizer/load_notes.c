@@ -39,7 +39,7 @@ static int has_same_surroundings(const struct graft_tokenizer *tokenizer, const 
     int same =
         conversion.path != NULL && conversion.rest != NULL &&
         graft_token_conversion_post(&conversion, post, tokens, &tokenizer->added, &tokenizer->vocab, NULL) == GRAFT_OK;
-    struct graft_spec spec = {graft_json_get(conversion.rest, "post_processor"), tokenizer->path, NULL, NULL, 0};
+    struct graft_field spec = graft_field_root(graft_json_get(conversion.rest, "post_processor"), tokenizer->path);
     same = same && graft_postprocessor_load(&spec, &by_class, NULL) == GRAFT_OK;
     for (int paired = 0; same && paired < 2; paired++) {
         same = is_same_pair(by_class, tokenizer->postprocessor, paired);

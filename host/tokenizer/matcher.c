@@ -11,15 +11,15 @@
 /* Strings are compared at every position of a text; this limit bounds the cost. */
 enum { MAX_STRING_BYTES = 1024 };
 
-static int remember_place(struct graft_matcher *matcher, const struct graft_spec *spec, struct graft_error *error) {
+static int remember_place(struct graft_matcher *matcher, const struct graft_field *spec, struct graft_error *error) {
     char field[256];
-    graft_spec_path(spec, field, sizeof field);
+    graft_field_path(spec, field, sizeof field);
     matcher->file = graft_strdup(spec->file);
     matcher->field = graft_strdup(field);
     return matcher->file == NULL || matcher->field == NULL ? graft_fail_memory(error, spec->file) : GRAFT_OK;
 }
 
-static int compile(struct graft_matcher *matcher, const char *expression, size_t length, const struct graft_spec *spec,
+static int compile(struct graft_matcher *matcher, const char *expression, size_t length, const struct graft_field *spec,
                    struct graft_error *error) {
     struct graft_text rewritten = {0};
     struct graft_error cause = graft_error_none();
@@ -29,7 +29,7 @@ static int compile(struct graft_matcher *matcher, const char *expression, size_t
                                      GRAFT_ERROR_MODEL, &matcher->regex, &cause);
     }
     if (cause.code == GRAFT_ERROR_MODEL) {
-        (void)graft_spec_error(spec, error, "%s", cause.message);
+        (void)graft_field_error(spec, error, "%s", cause.message);
     } else if (cause.code != GRAFT_OK) {
         (void)graft_error_set(error, cause.code, cause.source, "%s", cause.message);
     }
@@ -37,7 +37,7 @@ static int compile(struct graft_matcher *matcher, const char *expression, size_t
     return status;
 }
 
-int graft_matcher_init_regex(struct graft_matcher *matcher, const char *expression, const struct graft_spec *spec,
+int graft_matcher_init_regex(struct graft_matcher *matcher, const char *expression, const struct graft_field *spec,
                              struct graft_error *error) {
     int status = remember_place(matcher, spec, error);
     if (status == GRAFT_OK) {
@@ -49,11 +49,11 @@ int graft_matcher_init_regex(struct graft_matcher *matcher, const char *expressi
     return status;
 }
 
-static int copy_string(struct graft_matcher *matcher, const char *string, size_t length, const struct graft_spec *spec,
+static int copy_string(struct graft_matcher *matcher, const char *string, size_t length, const struct graft_field *spec,
                        struct graft_error *error) {
     if (length > MAX_STRING_BYTES) {
-        return graft_spec_error(spec, error, "the string has %zu bytes, at most %d are supported", length,
-                                MAX_STRING_BYTES);
+        return graft_field_error(spec, error, "the string has %zu bytes, at most %d are supported", length,
+                                 MAX_STRING_BYTES);
     }
     matcher->length = length;
     matcher->string = graft_strndup(string, length);
@@ -61,7 +61,7 @@ static int copy_string(struct graft_matcher *matcher, const char *string, size_t
 }
 
 int graft_matcher_init_string(struct graft_matcher *matcher, const char *string, size_t length,
-                              const struct graft_spec *spec, struct graft_error *error) {
+                              const struct graft_field *spec, struct graft_error *error) {
     int status = remember_place(matcher, spec, error);
     if (status == GRAFT_OK) {
         status = copy_string(matcher, string, length, spec, error);
@@ -72,26 +72,26 @@ int graft_matcher_init_string(struct graft_matcher *matcher, const char *string,
     return status;
 }
 
-int graft_matcher_init(struct graft_matcher *matcher, const struct graft_spec *spec, struct graft_error *error) {
-    static const char *const keys[] = {"String", "Regex", NULL};
-    const char *string, *expression;
-    size_t string_length = 0, expression_length = 0;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_optional_string(spec, "String", &string, &string_length, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_optional_string(spec, "Regex", &expression, &expression_length, error);
-    }
-    if (status == GRAFT_OK && (string == NULL) == (expression == NULL)) {
-        status = graft_spec_error(spec, error, "expected either \"String\" or \"Regex\"");
+int graft_matcher_init(struct graft_matcher *matcher, const struct graft_field *spec, struct graft_error *error) {
+    struct fields {
+        struct graft_text_view string, expression;
+    } fields = {0};
+    static const struct graft_member members[] = {
+        {"String", GRAFT_MEMBER_VIEW, .offset = offsetof(struct fields, string), .is_optional = 1},
+        {"Regex", GRAFT_MEMBER_VIEW, .offset = offsetof(struct fields, expression), .is_optional = 1},
+        {0},
+    };
+    int status = graft_field_read(spec, members, &fields, error);
+    if (status == GRAFT_OK && (fields.string.text == NULL) == (fields.expression.text == NULL)) {
+        status = graft_field_error(spec, error, "expected either \"String\" or \"Regex\"");
     }
     if (status == GRAFT_OK) {
         status = remember_place(matcher, spec, error);
     }
     if (status == GRAFT_OK) {
-        status = string != NULL ? copy_string(matcher, string, string_length, spec, error)
-                                : compile(matcher, expression, expression_length, spec, error);
+        status = fields.string.text != NULL
+                     ? copy_string(matcher, fields.string.text, fields.string.length, spec, error)
+                     : compile(matcher, fields.expression.text, fields.expression.length, spec, error);
     }
     if (status != GRAFT_OK) {
         graft_matcher_finish(matcher);

@@ -3,9 +3,9 @@
 #ifndef GRAFT_TOKENIZER_MATCHER_H
 #define GRAFT_TOKENIZER_MATCHER_H
 
+#include "base/json_field.h"
 #include "base/regex.h"
 #include "tokenizer/segments.h"
-#include "tokenizer/spec.h"
 
 /* Starts as {0}. */
 struct graft_matcher {
@@ -17,14 +17,14 @@ struct graft_matcher {
 };
 
 /* [load] Reads a pattern. On failure the matcher is as after graft_matcher_finish. */
-int graft_matcher_init(struct graft_matcher *matcher, const struct graft_spec *spec, struct graft_error *error);
+int graft_matcher_init(struct graft_matcher *matcher, const struct graft_field *spec, struct graft_error *error);
 
 /* [load] The same from a string. `spec` is the field it comes from, for errors. */
 int graft_matcher_init_string(struct graft_matcher *matcher, const char *string, size_t length,
-                              const struct graft_spec *spec, struct graft_error *error);
+                              const struct graft_field *spec, struct graft_error *error);
 
 /* [load] The same from a regular expression of the host's own. */
-int graft_matcher_init_regex(struct graft_matcher *matcher, const char *expression, const struct graft_spec *spec,
+int graft_matcher_init_regex(struct graft_matcher *matcher, const char *expression, const struct graft_field *spec,
                              struct graft_error *error);
 
 /* [any] Replaces `segments` by the matches in `text` (valid UTF-8) and the text between them. An expression that takes

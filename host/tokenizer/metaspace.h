@@ -3,8 +3,8 @@
 #ifndef GRAFT_TOKENIZER_METASPACE_H
 #define GRAFT_TOKENIZER_METASPACE_H
 
+#include "base/json_field.h"
 #include "base/text.h"
-#include "tokenizer/spec.h"
 
 enum graft_metaspace_scheme { GRAFT_METASPACE_NEVER, GRAFT_METASPACE_FIRST, GRAFT_METASPACE_ALWAYS };
 
@@ -16,6 +16,6 @@ struct graft_metaspace {
 };
 
 /* [load] Reads the settings. The caller frees `mark`, also on failure. */
-int graft_metaspace_read(struct graft_metaspace *metaspace, const struct graft_spec *spec, struct graft_error *error);
+int graft_metaspace_read(struct graft_metaspace *metaspace, const struct graft_field *spec, struct graft_error *error);
 
 #endif

@@ -19,12 +19,12 @@ static const struct {
     {"Unigram", "vocab", graft_token_model_read_unigram},
 };
 
-int graft_token_model_load(const struct graft_spec *spec, const struct graft_document *document,
+int graft_token_model_load(const struct graft_field *spec, const struct graft_document *document,
                            struct graft_vocab *vocab, struct graft_token_model **model, struct graft_error *error) {
     size_t kind;
     *model = NULL;
     if (graft_json_type(spec->value) != GRAFT_JSON_OBJECT) {
-        return graft_spec_error(spec, error, spec->value == NULL ? "missing" : "expected an object");
+        return graft_field_error(spec, error, spec->value == NULL ? "missing" : "expected an object");
     }
     int status = graft_sequence_kind(spec, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &kind, error);
     return status == GRAFT_OK ? kinds[kind].read(spec, document, vocab, model, error) : status;

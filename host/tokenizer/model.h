@@ -3,11 +3,11 @@
 #ifndef GRAFT_TOKENIZER_MODEL_H
 #define GRAFT_TOKENIZER_MODEL_H
 
+#include "base/json_field.h"
 #include "graft/host/tokenizer.h"
 #include "tokenizer/document.h"
 #include "tokenizer/lexicon.h"
 #include "tokenizer/model_work.h"
-#include "tokenizer/spec.h"
 #include "tokenizer/vocab.h"
 
 /* A model. Each kind has its own file and a struct whose first member is this one. */
@@ -19,13 +19,13 @@ struct graft_token_model {
 };
 
 /* [load] Reads the field `model`. Its vocabulary is read into `vocab` (empty), which must outlive the model. */
-int graft_token_model_load(const struct graft_spec *spec, const struct graft_document *document,
+int graft_token_model_load(const struct graft_field *spec, const struct graft_document *document,
                            struct graft_vocab *vocab, struct graft_token_model **model, struct graft_error *error);
 
 void graft_token_model_destroy(struct graft_token_model *model);
 
 /* [load] Reads a model of one kind and its vocabulary. */
-typedef int graft_token_model_read(const struct graft_spec *spec, const struct graft_document *document,
+typedef int graft_token_model_read(const struct graft_field *spec, const struct graft_document *document,
                                    struct graft_vocab *vocab, struct graft_token_model **made,
                                    struct graft_error *error);
 graft_token_model_read graft_token_model_read_bpe;
@@ -39,7 +39,7 @@ int graft_vocab_lexicon(const struct graft_vocab *vocab, const char *file, struc
                         struct graft_error *error);
 
 /* [load] Reads the field `spec`, an object that maps tokens to ids, into an empty vocabulary. */
-int graft_vocab_read(const struct graft_spec *spec, struct graft_json_cursor cursor, struct graft_vocab *vocab,
+int graft_vocab_read(const struct graft_field *spec, struct graft_json_cursor cursor, struct graft_vocab *vocab,
                      struct graft_error *error);
 
 /* [any] The error of a text that needs the unknown token, which the vocabulary lacks. */

@@ -27,7 +27,7 @@ static const struct {
 };
 
 /* Appends a normalizer to the chain whose end `data` points to, and moves that end. */
-static int load_one(void *data, const struct graft_spec *spec, struct graft_error *error) {
+static int load_one(void *data, const struct graft_field *spec, struct graft_error *error) {
     struct graft_normalizer ***tail = data;
     size_t i;
     int status = graft_sequence_kind(spec, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
@@ -38,10 +38,10 @@ static int load_one(void *data, const struct graft_spec *spec, struct graft_erro
     return status;
 }
 
-int graft_normalizer_load(const struct graft_spec *spec, struct graft_normalizer **chain, struct graft_error *error) {
+int graft_normalizer_load(const struct graft_field *spec, struct graft_normalizer **chain, struct graft_error *error) {
     struct graft_normalizer **tail = chain;
     *chain = NULL;
-    if (graft_spec_is_none(spec)) {
+    if (graft_field_is_none(spec)) {
         return GRAFT_OK;
     }
     int status = graft_sequence_walk(spec, "normalizers", load_one, &tail, error);

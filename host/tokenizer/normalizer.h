@@ -3,8 +3,8 @@
 #ifndef GRAFT_TOKENIZER_NORMALIZER_H
 #define GRAFT_TOKENIZER_NORMALIZER_H
 
+#include "base/json_field.h"
 #include "base/text.h"
-#include "tokenizer/spec.h"
 
 /* A normalizer. Each kind has a struct whose first member is this one. */
 struct graft_normalizer {
@@ -17,7 +17,7 @@ struct graft_normalizer {
 
 /* [load] Reads the field `normalizer`. Nested sequences become one chain; `*chain` is NULL if there is no normalizer.
  */
-int graft_normalizer_load(const struct graft_spec *spec, struct graft_normalizer **chain, struct graft_error *error);
+int graft_normalizer_load(const struct graft_field *spec, struct graft_normalizer **chain, struct graft_error *error);
 
 /* [any] Replaces `text` by the output of the chain. */
 int graft_normalizer_run(const struct graft_normalizer *chain, struct graft_text *text, struct graft_error *error);
@@ -25,7 +25,7 @@ int graft_normalizer_run(const struct graft_normalizer *chain, struct graft_text
 void graft_normalizer_destroy(struct graft_normalizer *chain);
 
 /* [load] Creates a normalizer; `type` is its kind, for functions that create several. */
-typedef int graft_normalizer_create(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+typedef int graft_normalizer_create(const struct graft_field *spec, const char *type, struct graft_normalizer **made,
                                     struct graft_error *error);
 graft_normalizer_create graft_normalizer_create_form;        /* NFC, NFD, NFKC, NFKD */
 graft_normalizer_create graft_normalizer_create_mapped;      /* Lowercase, StripAccents, Nmt */

@@ -90,27 +90,17 @@ static void destroy(struct graft_normalizer *self) {
     graft_free(self);
 }
 
-static int read_settings(struct bert *bert, const struct graft_spec *spec, struct graft_error *error) {
-    static const char *const keys[] = {"type",          "clean_text", "handle_chinese_chars",
-                                       "strip_accents", "lowercase",  NULL};
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "clean_text", 1, &bert->clean_text, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "handle_chinese_chars", 1, &bert->handle_chinese_chars, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "lowercase", 1, &bert->lowercase, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "strip_accents", bert->lowercase, &bert->strip_accents, error);
-    }
-    return status;
-}
-
-int graft_normalizer_create_bert(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+int graft_normalizer_create_bert(const struct graft_field *spec, const char *type, struct graft_normalizer **made,
                                  struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"clean_text", GRAFT_MEMBER_FLAG, .offset = offsetof(struct bert, clean_text), .is_optional = 1},
+        {"handle_chinese_chars", GRAFT_MEMBER_FLAG, .offset = offsetof(struct bert, handle_chinese_chars),
+         .is_optional = 1},
+        {"lowercase", GRAFT_MEMBER_FLAG, .offset = offsetof(struct bert, lowercase), .is_optional = 1},
+        {"strip_accents", GRAFT_MEMBER_FLAG, .offset = offsetof(struct bert, strip_accents), .is_optional = 1},
+        {0},
+    };
     struct bert *bert = graft_alloc(1, sizeof *bert);
     (void)type;
     if (bert == NULL) {
@@ -118,7 +108,10 @@ int graft_normalizer_create_bert(const struct graft_spec *spec, const char *type
     }
     bert->base.run = run;
     bert->base.destroy = destroy;
-    int status = read_settings(bert, spec, error);
+    bert->clean_text = bert->handle_chinese_chars = bert->lowercase = 1;
+    bert->strip_accents = -1; /* as lowercase, unless the file says */
+    int status = graft_field_read(spec, members, bert, error);
+    bert->strip_accents = bert->strip_accents < 0 ? bert->lowercase : bert->strip_accents;
     if (status != GRAFT_OK) {
         destroy(&bert->base);
         return status;

@@ -49,10 +49,10 @@ static void destroy(struct graft_normalizer *self) {
     graft_free(self);
 }
 
-int graft_normalizer_create_mapped(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+int graft_normalizer_create_mapped(const struct graft_field *spec, const char *type, struct graft_normalizer **made,
                                    struct graft_error *error) {
     static const char *const keys[] = {"type", NULL};
-    int status = graft_spec_expect_object(spec, keys, error);
+    int status = graft_field_object(spec, keys, error);
     if (status != GRAFT_OK) {
         return status;
     }

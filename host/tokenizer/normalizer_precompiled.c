@@ -73,27 +73,24 @@ int graft_normalizer_make_precompiled(const char *bytes, size_t size, const char
     return GRAFT_OK;
 }
 
-int graft_normalizer_create_precompiled(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
-                                        struct graft_error *error) {
-    static const char *const keys[] = {"type", "precompiled_charsmap", NULL};
-    struct graft_spec field = graft_spec_get(spec, "precompiled_charsmap");
+int graft_normalizer_create_precompiled(const struct graft_field *spec, const char *type,
+                                        struct graft_normalizer **made, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED}, {"precompiled_charsmap", .kind = GRAFT_MEMBER_VIEW}, {0}};
+    struct graft_field field = graft_field_get(spec, "precompiled_charsmap");
     struct graft_text bytes = {0};
-    const char *text;
-    size_t length = 0;
+    struct graft_text_view text = {0};
     char what[256];
     (void)type;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "precompiled_charsmap", &text, &length, error);
-    }
-    if (status == GRAFT_OK && graft_base64_decode(text, length, &bytes) != 0) {
-        status = graft_spec_error(&field, error, "expected base64");
+    int status = graft_field_read(spec, members, &text, error);
+    if (status == GRAFT_OK && graft_base64_decode(text.text, text.length, &bytes) != 0) {
+        status = graft_field_error(&field, error, "expected base64");
     }
     if (status == GRAFT_OK && bytes.failed) {
         status = graft_fail_memory(error, spec->file);
     }
     if (status == GRAFT_OK) {
-        graft_spec_path(&field, what, sizeof what);
+        graft_field_path(&field, what, sizeof what);
         status = graft_normalizer_make_precompiled(bytes.bytes, bytes.length, spec->file, what, made, error);
     }
     graft_text_free(&bytes);

@@ -26,7 +26,7 @@ static void destroy(struct graft_normalizer *self) {
     graft_free(simple);
 }
 
-static struct simple *create(const struct graft_spec *spec, run_function *run, struct graft_error *error) {
+static struct simple *create(const struct graft_field *spec, run_function *run, struct graft_error *error) {
     struct simple *simple = graft_alloc(1, sizeof *simple);
     if (simple == NULL) {
         (void)graft_fail_memory(error, spec->file);
@@ -79,15 +79,15 @@ static int run_replace(const struct graft_normalizer *self, const char *text, si
     return graft_substitution_run(&((const struct simple *)self)->substitution, text, length, out, error);
 }
 
-int graft_normalizer_create_byte_level(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+int graft_normalizer_create_byte_level(const struct graft_field *spec, const char *type, struct graft_normalizer **made,
                                        struct graft_error *error) {
     static const char *const keys[] = {"type", NULL};
     struct simple *simple = create(spec, run_byte_level, error);
     (void)type;
-    return simple != NULL ? finish(simple, graft_spec_expect_object(spec, keys, error), made) : GRAFT_ERROR_INTERNAL;
+    return simple != NULL ? finish(simple, graft_field_object(spec, keys, error), made) : GRAFT_ERROR_INTERNAL;
 }
 
-int graft_normalizer_create_form(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+int graft_normalizer_create_form(const struct graft_field *spec, const char *type, struct graft_normalizer **made,
                                  struct graft_error *error) {
     static const char *const keys[] = {"type", NULL};
     struct simple *simple = create(spec, run_form, error);
@@ -98,10 +98,10 @@ int graft_normalizer_create_form(const struct graft_spec *spec, const char *type
                    : strcmp(type, "NFD") == 0  ? GRAFT_UNICODE_NFD
                    : strcmp(type, "NFKC") == 0 ? GRAFT_UNICODE_NFKC
                                                : GRAFT_UNICODE_NFKD;
-    return finish(simple, graft_spec_expect_object(spec, keys, error), made);
+    return finish(simple, graft_field_object(spec, keys, error), made);
 }
 
-int graft_normalizer_create_prepend(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+int graft_normalizer_create_prepend(const struct graft_field *spec, const char *type, struct graft_normalizer **made,
                                     struct graft_error *error) {
     static const char *const keys[] = {"type", "prepend", NULL};
     struct simple *simple = create(spec, run_prepend, error);
@@ -111,9 +111,9 @@ int graft_normalizer_create_prepend(const struct graft_spec *spec, const char *t
     if (simple == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    int status = graft_spec_expect_object(spec, keys, error);
+    int status = graft_field_object(spec, keys, error);
     if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "prepend", &beginning, &length, error);
+        status = graft_field_string(spec, "prepend", &beginning, &length, error);
     }
     if (status == GRAFT_OK) {
         graft_text_add(&simple->beginning, beginning, length);
@@ -122,7 +122,7 @@ int graft_normalizer_create_prepend(const struct graft_spec *spec, const char *t
     return finish(simple, status, made);
 }
 
-int graft_normalizer_create_replace(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+int graft_normalizer_create_replace(const struct graft_field *spec, const char *type, struct graft_normalizer **made,
                                     struct graft_error *error) {
     struct simple *simple = create(spec, run_replace, error);
     (void)type;

@@ -41,9 +41,14 @@ static void destroy(struct graft_normalizer *self) {
     graft_free(self);
 }
 
-int graft_normalizer_create_strip(const struct graft_spec *spec, const char *type, struct graft_normalizer **made,
+int graft_normalizer_create_strip(const struct graft_field *spec, const char *type, struct graft_normalizer **made,
                                   struct graft_error *error) {
-    static const char *const keys[] = {"type", "strip_left", "strip_right", NULL};
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"strip_left", GRAFT_MEMBER_FLAG, .offset = offsetof(struct strip, left), .is_optional = 1},
+        {"strip_right", GRAFT_MEMBER_FLAG, .offset = offsetof(struct strip, right), .is_optional = 1},
+        {0},
+    };
     struct strip *strip = graft_alloc(1, sizeof *strip);
     (void)type;
     if (strip == NULL) {
@@ -51,13 +56,8 @@ int graft_normalizer_create_strip(const struct graft_spec *spec, const char *typ
     }
     strip->base.run = run;
     strip->base.destroy = destroy;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "strip_left", 1, &strip->left, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "strip_right", 1, &strip->right, error);
-    }
+    strip->left = strip->right = 1;
+    int status = graft_field_read(spec, members, strip, error);
     if (status != GRAFT_OK) {
         destroy(&strip->base);
         return status;

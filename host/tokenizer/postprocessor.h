@@ -4,8 +4,8 @@
 #ifndef GRAFT_TOKENIZER_POSTPROCESSOR_H
 #define GRAFT_TOKENIZER_POSTPROCESSOR_H
 
+#include "base/json_field.h"
 #include "graft/host/tokenizer.h"
-#include "tokenizer/spec.h"
 #include "tokenizer/template.h"
 
 enum graft_postprocessor_kind {
@@ -24,7 +24,7 @@ struct graft_postprocessor {
 };
 
 /* [load] Reads the field `post_processor`; `*chain` is NULL if there is none. */
-int graft_postprocessor_load(const struct graft_spec *spec, struct graft_postprocessor **chain,
+int graft_postprocessor_load(const struct graft_field *spec, struct graft_postprocessor **chain,
                              struct graft_error *error);
 
 void graft_postprocessor_destroy(struct graft_postprocessor *chain);

@@ -23,7 +23,7 @@ static const struct {
 };
 
 /* Appends a pre-tokenizer to the chain whose end `data` points to, and moves that end. */
-static int load_one(void *data, const struct graft_spec *spec, struct graft_error *error) {
+static int load_one(void *data, const struct graft_field *spec, struct graft_error *error) {
     struct graft_pretokenizer ***tail = data;
     size_t i;
     int status = graft_sequence_kind(spec, kinds, sizeof kinds[0], sizeof kinds / sizeof kinds[0], &i, error);
@@ -34,11 +34,11 @@ static int load_one(void *data, const struct graft_spec *spec, struct graft_erro
     return status;
 }
 
-int graft_pretokenizer_load(const struct graft_spec *spec, struct graft_pretokenizer **chain,
+int graft_pretokenizer_load(const struct graft_field *spec, struct graft_pretokenizer **chain,
                             struct graft_error *error) {
     struct graft_pretokenizer **tail = chain;
     *chain = NULL;
-    if (graft_spec_is_none(spec)) {
+    if (graft_field_is_none(spec)) {
         return GRAFT_OK;
     }
     int status = graft_sequence_walk(spec, "pretokenizers", load_one, &tail, error);

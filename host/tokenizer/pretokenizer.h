@@ -3,9 +3,9 @@
 #ifndef GRAFT_TOKENIZER_PRETOKENIZER_H
 #define GRAFT_TOKENIZER_PRETOKENIZER_H
 
+#include "base/json_field.h"
 #include "tokenizer/pieces.h"
 #include "tokenizer/segments.h"
-#include "tokenizer/spec.h"
 
 /* A pre-tokenizer. Each kind has its own file and a struct whose first member is this one. */
 struct graft_pretokenizer {
@@ -18,7 +18,7 @@ struct graft_pretokenizer {
 
 /* [load] Reads the field `pre_tokenizer`. Nested sequences become one chain; `*chain` is NULL if there is no
  * pre-tokenizer. */
-int graft_pretokenizer_load(const struct graft_spec *spec, struct graft_pretokenizer **chain,
+int graft_pretokenizer_load(const struct graft_field *spec, struct graft_pretokenizer **chain,
                             struct graft_error *error);
 
 /* [any] Passes all pieces of text through the chain, and replaces `pieces` by the result. */
@@ -28,8 +28,8 @@ int graft_pretokenizer_run(const struct graft_pretokenizer *chain, struct graft_
 void graft_pretokenizer_destroy(struct graft_pretokenizer *chain);
 
 /* [load] Creates a pre-tokenizer; `type` is its kind, for functions that create several. */
-typedef int graft_pretokenizer_create(const struct graft_spec *spec, const char *type, struct graft_pretokenizer **made,
-                                      struct graft_error *error);
+typedef int graft_pretokenizer_create(const struct graft_field *spec, const char *type,
+                                      struct graft_pretokenizer **made, struct graft_error *error);
 graft_pretokenizer_create graft_pretokenizer_create_split;        /* Split */
 graft_pretokenizer_create graft_pretokenizer_create_delimiter;    /* CharDelimiterSplit */
 graft_pretokenizer_create graft_pretokenizer_create_byte_level;   /* ByteLevel */
@@ -40,8 +40,7 @@ graft_pretokenizer_create graft_pretokenizer_create_metaspace;    /* Metaspace *
 graft_pretokenizer_create graft_pretokenizer_create_scripts;      /* UnicodeScripts */
 graft_pretokenizer_create graft_pretokenizer_create_fixed_length; /* FixedLength */
 
-/* [load] Reads the member `behavior`, which must be there. */
-int graft_pretokenizer_read_behavior(const struct graft_spec *spec, enum graft_split_behavior *behavior,
-                                     struct graft_error *error);
+/* Names of enum graft_split_behavior, a table of GRAFT_MEMBER_CHOICE. */
+extern const char *const graft_split_behavior_names[];
 
 #endif

@@ -55,10 +55,16 @@ static void destroy(struct graft_pretokenizer *self) {
     graft_free(self);
 }
 
-int graft_pretokenizer_create_byte_level(const struct graft_spec *spec, const char *type,
+int graft_pretokenizer_create_byte_level(const struct graft_field *spec, const char *type,
                                          struct graft_pretokenizer **made, struct graft_error *error) {
-    /* trim_offsets concerns positions in the text, which are not reported. */
-    static const char *const keys[] = {"type", "add_prefix_space", "trim_offsets", "use_regex", NULL};
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"trim_offsets", .kind = GRAFT_MEMBER_SKIPPED}, /* concerns positions in the text, which are not reported */
+        {"add_prefix_space", GRAFT_MEMBER_FLAG, .offset = offsetof(struct byte_level, add_prefix_space),
+         .is_optional = 1},
+        {"use_regex", GRAFT_MEMBER_FLAG, .offset = offsetof(struct byte_level, use_regex), .is_optional = 1},
+        {0},
+    };
     struct byte_level *level = graft_alloc(1, sizeof *level);
     (void)type;
     if (level == NULL) {
@@ -66,13 +72,8 @@ int graft_pretokenizer_create_byte_level(const struct graft_spec *spec, const ch
     }
     level->base.run = run;
     level->base.destroy = destroy;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "add_prefix_space", 1, &level->add_prefix_space, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "use_regex", 1, &level->use_regex, error);
-    }
+    level->add_prefix_space = level->use_regex = 1;
+    int status = graft_field_read(spec, members, level, error);
     if (status == GRAFT_OK && level->use_regex) {
         status = graft_matcher_init_regex(&level->matcher, words, spec, error);
     }

@@ -24,8 +24,8 @@ static void destroy(struct graft_pretokenizer *self) {
     graft_free(self);
 }
 
-static int create(const struct graft_spec *spec, int (*is_separator)(uint32_t code), enum graft_split_behavior behavior,
-                  struct graft_pretokenizer **made, struct graft_error *error) {
+static int create(const struct graft_field *spec, int (*is_separator)(uint32_t code),
+                  enum graft_split_behavior behavior, struct graft_pretokenizer **made, struct graft_error *error) {
     struct classes *classes = graft_alloc(1, sizeof *classes);
     if (classes == NULL) {
         return graft_fail_memory(error, spec->file);
@@ -38,29 +38,32 @@ static int create(const struct graft_spec *spec, int (*is_separator)(uint32_t co
     return GRAFT_OK;
 }
 
-int graft_pretokenizer_create_digits(const struct graft_spec *spec, const char *type, struct graft_pretokenizer **made,
+int graft_pretokenizer_create_digits(const struct graft_field *spec, const char *type, struct graft_pretokenizer **made,
                                      struct graft_error *error) {
-    static const char *const keys[] = {"type", "individual_digits", NULL};
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"individual_digits", .kind = GRAFT_MEMBER_FLAG, .is_optional = 1},
+        {0},
+    };
     int individual = 0;
     (void)type;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "individual_digits", 0, &individual, error);
-    }
+    int status = graft_field_read(spec, members, &individual, error);
     return status != GRAFT_OK ? status
                               : create(spec, graft_unicode_is_number,
                                        individual ? GRAFT_SPLIT_ISOLATED : GRAFT_SPLIT_CONTIGUOUS, made, error);
 }
 
-int graft_pretokenizer_create_punctuation(const struct graft_spec *spec, const char *type,
+int graft_pretokenizer_create_punctuation(const struct graft_field *spec, const char *type,
                                           struct graft_pretokenizer **made, struct graft_error *error) {
-    static const char *const keys[] = {"type", "behavior", NULL};
-    struct graft_spec field = graft_spec_get(spec, "behavior");
-    enum graft_split_behavior behavior = GRAFT_SPLIT_ISOLATED;
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"behavior", .kind = GRAFT_MEMBER_CHOICE, .is_optional = 1, .names = graft_split_behavior_names},
+        {0},
+    };
+    int behavior = GRAFT_SPLIT_ISOLATED;
     (void)type;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK && !graft_spec_is_none(&field)) {
-        status = graft_pretokenizer_read_behavior(spec, &behavior, error);
-    }
-    return status != GRAFT_OK ? status : create(spec, graft_unicode_is_bert_punctuation, behavior, made, error);
+    int status = graft_field_read(spec, members, &behavior, error);
+    return status != GRAFT_OK
+               ? status
+               : create(spec, graft_unicode_is_bert_punctuation, (enum graft_split_behavior)behavior, made, error);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FixedLength: splits text into words of `length` characters; the last one may be shorter. */
+#include <math.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -33,19 +35,14 @@ static void destroy(struct graft_pretokenizer *self) {
     graft_free(self);
 }
 
-static int read_length(const struct graft_spec *spec, int64_t *length, struct graft_error *error) {
-    static const char *const keys[] = {"type", "length", NULL};
-    struct graft_spec field = graft_spec_get(spec, "length");
-    int status = graft_spec_expect_object(spec, keys, error);
-    *length = DEFAULT_LENGTH;
-    if (status == GRAFT_OK && field.value != NULL) {
-        status = graft_spec_count(spec, "length", INT64_MAX, length, error);
-    }
-    return status == GRAFT_OK && *length == 0 ? graft_spec_error(&field, error, "expected at least 1") : status;
-}
-
-int graft_pretokenizer_create_fixed_length(const struct graft_spec *spec, const char *type,
+int graft_pretokenizer_create_fixed_length(const struct graft_field *spec, const char *type,
                                            struct graft_pretokenizer **made, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"length", GRAFT_MEMBER_INT, .offset = offsetof(struct fixed_length, length), .is_optional = 1, .least = 1,
+         .most = INFINITY},
+        {0},
+    };
     struct fixed_length *fixed = graft_alloc(1, sizeof *fixed);
     (void)type;
     if (fixed == NULL) {
@@ -53,7 +50,8 @@ int graft_pretokenizer_create_fixed_length(const struct graft_spec *spec, const 
     }
     fixed->base.run = run;
     fixed->base.destroy = destroy;
-    int status = read_length(spec, &fixed->length, error);
+    fixed->length = DEFAULT_LENGTH;
+    int status = graft_field_read(spec, members, fixed, error);
     if (status != GRAFT_OK) {
         destroy(&fixed->base);
         return status;

@@ -69,7 +69,7 @@ static void destroy(struct graft_pretokenizer *self) {
     graft_free(self);
 }
 
-int graft_pretokenizer_create_metaspace(const struct graft_spec *spec, const char *type,
+int graft_pretokenizer_create_metaspace(const struct graft_field *spec, const char *type,
                                         struct graft_pretokenizer **made, struct graft_error *error) {
     struct metaspace *metaspace = graft_alloc(1, sizeof *metaspace);
     (void)type;

@@ -52,10 +52,10 @@ static void destroy(struct graft_pretokenizer *self) {
     graft_free(self);
 }
 
-int graft_pretokenizer_create_scripts(const struct graft_spec *spec, const char *type, struct graft_pretokenizer **made,
-                                      struct graft_error *error) {
+int graft_pretokenizer_create_scripts(const struct graft_field *spec, const char *type,
+                                      struct graft_pretokenizer **made, struct graft_error *error) {
     static const char *const keys[] = {"type", NULL};
-    int status = graft_spec_expect_object(spec, keys, error);
+    int status = graft_field_object(spec, keys, error);
     (void)type;
     if (status != GRAFT_OK) {
         return status;

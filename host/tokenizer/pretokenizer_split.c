@@ -33,61 +33,45 @@ static void destroy(struct graft_pretokenizer *self) {
     graft_free(self);
 }
 
-int graft_pretokenizer_read_behavior(const struct graft_spec *spec, enum graft_split_behavior *behavior,
-                                     struct graft_error *error) {
-    static const struct {
-        const char *name;
-        enum graft_split_behavior behavior;
-    } known[] = {
-        {"Removed", GRAFT_SPLIT_REMOVED},
-        {"Isolated", GRAFT_SPLIT_ISOLATED},
-        {"MergedWithPrevious", GRAFT_SPLIT_MERGED_WITH_PREVIOUS},
-        {"MergedWithNext", GRAFT_SPLIT_MERGED_WITH_NEXT},
-        {"Contiguous", GRAFT_SPLIT_CONTIGUOUS},
-    };
-    struct graft_spec field = graft_spec_get(spec, "behavior");
-    const char *name;
-    int status = graft_spec_string(spec, "behavior", &name, NULL, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(known[i].name, name) == 0) {
-            *behavior = known[i].behavior;
-            return GRAFT_OK;
-        }
-    }
-    return graft_spec_error(&field, error, "\"%s\" is not supported", name);
-}
+const char *const graft_split_behavior_names[] = {
+    [GRAFT_SPLIT_REMOVED] = "Removed",
+    [GRAFT_SPLIT_ISOLATED] = "Isolated",
+    [GRAFT_SPLIT_MERGED_WITH_PREVIOUS] = "MergedWithPrevious",
+    [GRAFT_SPLIT_MERGED_WITH_NEXT] = "MergedWithNext",
+    [GRAFT_SPLIT_CONTIGUOUS] = "Contiguous",
+    NULL,
+};
 
-static int read_split(struct split *split, const struct graft_spec *spec, struct graft_error *error) {
-    static const char *const keys[] = {"type", "pattern", "behavior", "invert", NULL};
-    struct graft_spec pattern = graft_spec_get(spec, "pattern");
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_pretokenizer_read_behavior(spec, &split->behavior, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "invert", 0, &split->invert, error);
-    }
+static int read_split(struct split *split, const struct graft_field *spec, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"pattern", .kind = GRAFT_MEMBER_SKIPPED},
+        {"behavior", GRAFT_MEMBER_CHOICE, .offset = offsetof(struct split, behavior),
+         .names = graft_split_behavior_names},
+        {"invert", GRAFT_MEMBER_FLAG, .offset = offsetof(struct split, invert), .is_optional = 1},
+        {0},
+    };
+    const struct graft_field pattern = graft_field_get(spec, "pattern");
+    int status = graft_field_read(spec, members, split, error);
     return status == GRAFT_OK ? graft_matcher_init(&split->matcher, &pattern, error) : status;
 }
 
-static int read_delimiter(struct split *split, const struct graft_spec *spec, struct graft_error *error) {
-    static const char *const keys[] = {"type", "delimiter", NULL};
-    struct graft_spec delimiter = graft_spec_get(spec, "delimiter");
-    const char *text;
-    size_t length = 0;
-    int status = graft_spec_expect_object(spec, keys, error);
+static int read_delimiter(struct split *split, const struct graft_field *spec, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED}, {"delimiter", .kind = GRAFT_MEMBER_CHARACTER}, {0}};
+    const struct graft_field delimiter = graft_field_get(spec, "delimiter");
+    struct graft_text text = {0};
+    int status = graft_field_read(spec, members, &text, error);
     if (status == GRAFT_OK) {
-        status = graft_spec_character(spec, "delimiter", &text, &length, error);
+        status = graft_matcher_init_string(&split->matcher, text.bytes, text.length, &delimiter, error);
     }
+    graft_text_free(&text);
     split->behavior = GRAFT_SPLIT_REMOVED;
-    return status == GRAFT_OK ? graft_matcher_init_string(&split->matcher, text, length, &delimiter, error) : status;
+    return status;
 }
 
-static int create(const struct graft_spec *spec,
-                  int (*read)(struct split *split, const struct graft_spec *spec, struct graft_error *error),
+static int create(const struct graft_field *spec,
+                  int (*read)(struct split *split, const struct graft_field *spec, struct graft_error *error),
                   struct graft_pretokenizer **made, struct graft_error *error) {
     struct split *split = graft_alloc(1, sizeof *split);
     if (split == NULL) {
@@ -104,13 +88,13 @@ static int create(const struct graft_spec *spec,
     return GRAFT_OK;
 }
 
-int graft_pretokenizer_create_split(const struct graft_spec *spec, const char *type, struct graft_pretokenizer **made,
+int graft_pretokenizer_create_split(const struct graft_field *spec, const char *type, struct graft_pretokenizer **made,
                                     struct graft_error *error) {
     (void)type;
     return create(spec, read_split, made, error);
 }
 
-int graft_pretokenizer_create_delimiter(const struct graft_spec *spec, const char *type,
+int graft_pretokenizer_create_delimiter(const struct graft_field *spec, const char *type,
                                         struct graft_pretokenizer **made, struct graft_error *error) {
     (void)type;
     return create(spec, read_delimiter, made, error);

@@ -3,48 +3,50 @@
 
 #include <string.h>
 
+enum { MAX_NESTING = 8 };
+
 struct walk {
     const char *key;
     graft_sequence_member member;
     void *data;
 };
 
-static int step(const struct walk *walk, const struct graft_spec *spec, int depth, struct graft_error *error) {
+static int step(const struct walk *walk, const struct graft_field *spec, int depth, struct graft_error *error) {
     const char *const keys[] = {"type", walk->key, NULL};
-    struct graft_spec members = graft_spec_get(spec, walk->key);
+    struct graft_field members = graft_field_get(spec, walk->key);
     const char *type;
-    int status = graft_spec_optional_string(spec, "type", &type, NULL, error);
+    int status = graft_field_optional_string(spec, "type", &type, NULL, error);
     if (status != GRAFT_OK) {
         return status;
     }
     if (type == NULL ? members.value == NULL : strcmp(type, "Sequence") != 0) {
         return walk->member(walk->data, spec, error);
     }
-    if (depth == GRAFT_SPEC_MAX_NESTING) {
-        return graft_spec_error(spec, error, "sequences nested deeper than %d", depth);
+    if (depth == MAX_NESTING) {
+        return graft_field_error(spec, error, "sequences nested deeper than %d", depth);
     }
-    status = graft_spec_expect_object(spec, keys, error);
+    status = graft_field_object(spec, keys, error);
     if (status == GRAFT_OK) {
-        status = graft_spec_expect_array(&members, error);
+        status = graft_field_array(&members, error);
     }
     for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(members.value); i++) {
-        struct graft_spec member = graft_spec_at(&members, i);
+        struct graft_field member = graft_field_at(&members, i);
         status = step(walk, &member, depth + 1, error);
     }
     return status;
 }
 
-int graft_sequence_walk(const struct graft_spec *spec, const char *key, graft_sequence_member member, void *data,
+int graft_sequence_walk(const struct graft_field *spec, const char *key, graft_sequence_member member, void *data,
                         struct graft_error *error) {
     const struct walk walk = {key, member, data};
     return step(&walk, spec, 0, error);
 }
 
-int graft_sequence_kind(const struct graft_spec *spec, const void *kinds, size_t stride, size_t n, size_t *number,
+int graft_sequence_kind(const struct graft_field *spec, const void *kinds, size_t stride, size_t n, size_t *number,
                         struct graft_error *error) {
-    struct graft_spec field = graft_spec_get(spec, "type");
+    struct graft_field field = graft_field_get(spec, "type");
     const char *type;
-    int status = graft_spec_optional_string(spec, "type", &type, NULL, error);
+    int status = graft_field_optional_string(spec, "type", &type, NULL, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -55,6 +57,6 @@ int graft_sequence_kind(const struct graft_spec *spec, const void *kinds, size_t
             return GRAFT_OK;
         }
     }
-    return type != NULL ? graft_spec_error(&field, error, "\"%s\" is not supported", type)
-                        : graft_spec_string(spec, "type", &type, NULL, error);
+    return type != NULL ? graft_field_error(&field, error, "\"%s\" is not supported", type)
+                        : graft_field_string(spec, "type", &type, NULL, error);
 }

@@ -3,22 +3,17 @@
 
 #include "base/fail.h"
 
-int graft_substitution_init(struct graft_substitution *substitution, const struct graft_spec *spec,
+int graft_substitution_init(struct graft_substitution *substitution, const struct graft_field *spec,
                             struct graft_error *error) {
-    static const char *const keys[] = {"type", "pattern", "content", NULL};
-    struct graft_spec pattern = graft_spec_get(spec, "pattern");
-    const char *content;
-    size_t length = 0;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "content", &content, &length, error);
-    }
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    graft_text_add(&substitution->content, content, length);
-    return substitution->content.failed ? graft_fail_memory(error, spec->file)
-                                        : graft_matcher_init(&substitution->matcher, &pattern, error);
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"pattern", .kind = GRAFT_MEMBER_SKIPPED},
+        {"content", GRAFT_MEMBER_COPY, .offset = offsetof(struct graft_substitution, content)},
+        {0},
+    };
+    struct graft_field pattern = graft_field_get(spec, "pattern");
+    int status = graft_field_read(spec, members, substitution, error);
+    return status == GRAFT_OK ? graft_matcher_init(&substitution->matcher, &pattern, error) : status;
 }
 
 void graft_substitution_finish(struct graft_substitution *substitution) {

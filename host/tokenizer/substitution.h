@@ -13,7 +13,7 @@ struct graft_substitution {
 };
 
 /* [load] Reads `pattern` and `content`. To be finished with graft_substitution_finish, on failure too. */
-int graft_substitution_init(struct graft_substitution *substitution, const struct graft_spec *spec,
+int graft_substitution_init(struct graft_substitution *substitution, const struct graft_field *spec,
                             struct graft_error *error);
 void graft_substitution_finish(struct graft_substitution *substitution);
 

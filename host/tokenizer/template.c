@@ -19,22 +19,22 @@ static struct graft_template_part *add_part(struct graft_template_parts *parts, 
 }
 
 /* Reads the ids of a special token from `special_tokens`. `name` is the field that has the token's name. */
-static int read_special(struct graft_template_part *part, const struct graft_spec *tokens,
-                        const struct graft_spec *name, struct graft_error *error) {
+static int read_special(struct graft_template_part *part, const struct graft_field *tokens,
+                        const struct graft_field *name, struct graft_error *error) {
     static const char *const keys[] = {"id", "ids", "tokens", NULL};
-    struct graft_spec token = graft_spec_get(tokens, graft_json_string(name->value, NULL));
-    struct graft_spec ids = graft_spec_get(&token, "ids");
+    struct graft_field token = graft_field_get(tokens, graft_json_string(name->value, NULL));
+    struct graft_field ids = graft_field_get(&token, "ids");
     if (token.value == NULL) {
-        return graft_spec_error(name, error, "\"%s\" is not among special_tokens", token.key);
+        return graft_field_error(name, error, "\"%s\" is not among special_tokens", token.key);
     }
-    int status = graft_spec_expect_object(&token, keys, error);
+    int status = graft_field_object(&token, keys, error);
     if (status == GRAFT_OK) {
-        status = graft_spec_expect_array(&ids, error);
+        status = graft_field_array(&ids, error);
     }
     for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(ids.value); i++) {
-        struct graft_spec element = graft_spec_at(&ids, i);
+        struct graft_field element = graft_field_at(&ids, i);
         int32_t id;
-        status = graft_spec_id(&element, &id, error);
+        status = graft_field_id(&element, &id, error);
         if (status == GRAFT_OK) {
             graft_ids_add(&part->ids, id);
         }
@@ -43,42 +43,41 @@ static int read_special(struct graft_template_part *part, const struct graft_spe
 }
 
 /* Reads a part: {"Sequence": {"id", "type_id"}} or {"SpecialToken": {"id", "type_id"}}. */
-static int read_part(const struct graft_spec *spec, const struct graft_spec *tokens, int is_pair,
+static int read_part(const struct graft_field *spec, const struct graft_field *tokens, int is_pair,
                      struct graft_template_parts *parts, struct graft_error *error) {
     static const char *const outer[] = {"Sequence", "SpecialToken", NULL};
-    static const char *const inner[] = {"id", "type_id", NULL};
-    struct graft_spec sequence = graft_spec_get(spec, "Sequence");
-    struct graft_spec special = graft_spec_get(spec, "SpecialToken");
-    const struct graft_spec *given = sequence.value != NULL ? &sequence : &special;
-    struct graft_spec name = graft_spec_get(given, "id");
-    struct graft_template_part *part;
-    const char *id;
-    int64_t type_id;
-    int status = graft_spec_expect_object(spec, outer, error);
+    struct fields {
+        const char *id;
+        int64_t type_id;
+    } fields = {0};
+    static const struct graft_member inner[] = {
+        {"id", GRAFT_MEMBER_TEXT, .offset = offsetof(struct fields, id)},
+        {"type_id", GRAFT_MEMBER_INT, .offset = offsetof(struct fields, type_id), .most = INT32_MAX},
+        {0},
+    };
+    const int is_special = graft_json_get(spec->value, "Sequence") == NULL;
+    const struct graft_field given = graft_field_get(spec, is_special ? "SpecialToken" : "Sequence");
+    const struct graft_field name = graft_field_get(&given, "id");
+    int status = graft_field_object(spec, outer, error);
     if (status == GRAFT_OK) {
-        status = graft_spec_expect_object(given, inner, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_string(given, "id", &id, NULL, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_count(given, "type_id", INT32_MAX, &type_id, error);
+        status = graft_field_read(&given, inner, &fields, error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
-    if (given == &sequence && strcmp(id, "A") != 0 && (strcmp(id, "B") != 0 || !is_pair)) {
-        return graft_spec_error(&name, error, "\"%s\" is not a sequence of this template", id);
+    const int is_first = strcmp(fields.id, "A") == 0;
+    if (!is_special && !is_first && (strcmp(fields.id, "B") != 0 || !is_pair)) {
+        return graft_field_error(&name, error, "\"%s\" is not a sequence of this template", fields.id);
     }
-    part = add_part(parts,
-                    given == &special      ? GRAFT_PART_SPECIAL
-                    : strcmp(id, "A") == 0 ? GRAFT_PART_FIRST
-                                           : GRAFT_PART_SECOND,
-                    (int32_t)type_id);
+    struct graft_template_part *part = add_part(parts,
+                                                is_special ? GRAFT_PART_SPECIAL
+                                                : is_first ? GRAFT_PART_FIRST
+                                                           : GRAFT_PART_SECOND,
+                                                (int32_t)fields.type_id);
     if (part == NULL) {
         return graft_fail_memory(error, spec->file);
     }
-    return given == &special ? read_special(part, tokens, &name, error) : GRAFT_OK;
+    return is_special ? read_special(part, tokens, &name, error) : GRAFT_OK;
 }
 
 static int has_part(const struct graft_template_parts *parts, int kind) {
@@ -89,25 +88,25 @@ static int has_part(const struct graft_template_parts *parts, int kind) {
     return i < parts->n;
 }
 
-static int read_parts(const struct graft_spec *spec, const struct graft_spec *tokens, int is_pair,
+static int read_parts(const struct graft_field *spec, const struct graft_field *tokens, int is_pair,
                       struct graft_template_parts *parts, struct graft_error *error) {
-    int status = graft_spec_expect_array(spec, error);
+    int status = graft_field_array(spec, error);
     for (size_t i = 0; status == GRAFT_OK && i < graft_json_size(spec->value); i++) {
-        struct graft_spec part = graft_spec_at(spec, i);
+        struct graft_field part = graft_field_at(spec, i);
         status = read_part(&part, tokens, is_pair, parts, error);
     }
     if (status == GRAFT_OK && !is_pair && !has_part(parts, GRAFT_PART_FIRST)) {
-        status = graft_spec_error(spec, error, "the text has no place in the template");
+        status = graft_field_error(spec, error, "the text has no place in the template");
     }
     return status;
 }
 
-int graft_template_load(struct graft_template *template, const struct graft_spec *spec, struct graft_error *error) {
+int graft_template_load(struct graft_template *template, const struct graft_field *spec, struct graft_error *error) {
     static const char *const keys[] = {"type", "single", "pair", "special_tokens", NULL};
-    struct graft_spec single = graft_spec_get(spec, "single");
-    struct graft_spec pair = graft_spec_get(spec, "pair");
-    struct graft_spec tokens = graft_spec_get(spec, "special_tokens");
-    int status = graft_spec_expect_object(spec, keys, error);
+    struct graft_field single = graft_field_get(spec, "single");
+    struct graft_field pair = graft_field_get(spec, "pair");
+    struct graft_field tokens = graft_field_get(spec, "special_tokens");
+    int status = graft_field_object(spec, keys, error);
     if (status == GRAFT_OK) {
         status = read_parts(&single, &tokens, 0, &template->single, error);
     }

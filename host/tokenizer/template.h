@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json_field.h"
 #include "graft/host/tokenizer.h"
-#include "tokenizer/spec.h"
 
 struct graft_template_part {
     enum { GRAFT_PART_FIRST, GRAFT_PART_SECOND, GRAFT_PART_SPECIAL } kind;
@@ -29,7 +29,7 @@ struct graft_template {
 };
 
 /* [load] Reads a TemplateProcessing. To be finished on failure too. */
-int graft_template_load(struct graft_template *template, const struct graft_spec *spec, struct graft_error *error);
+int graft_template_load(struct graft_template *template, const struct graft_field *spec, struct graft_error *error);
 void graft_template_finish(struct graft_template *template);
 
 /* [any] The first special token of the template for which `has` is false, or -1. */

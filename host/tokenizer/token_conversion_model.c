@@ -136,7 +136,7 @@ static int add_lines(const struct graft_token_conversion *conversion, struct gra
 
 static int add_vocabulary(const struct graft_token_conversion *conversion, struct graft_vocab *vocab,
                           struct graft_error *error) {
-    struct graft_spec root = {NULL, conversion->path, NULL, NULL, 0};
+    struct graft_field root = graft_field_root(NULL, conversion->path);
     struct graft_json_cursor cursor = {conversion->vocab, conversion->vocab_length, 0};
     return conversion->kind == GRAFT_VOCABULARY_PIECES  ? add_pieces(conversion, vocab, error)
            : conversion->kind == GRAFT_VOCABULARY_LINES ? add_lines(conversion, vocab, error)

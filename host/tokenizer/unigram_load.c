@@ -16,7 +16,7 @@ struct reader {
 };
 
 /* ["token", score] */
-static int read_piece(struct reader *reader, const struct graft_spec *spec, struct graft_error *error) {
+static int read_piece(struct reader *reader, const struct graft_field *spec, struct graft_error *error) {
     struct graft_json_cursor *cursor = &reader->cursor;
     struct graft_vocab *vocab = reader->vocab;
     double score = 0.0;
@@ -28,7 +28,7 @@ static int read_piece(struct reader *reader, const struct graft_spec *spec, stru
         return graft_fail_memory(error, spec->file);
     }
     if (!well_formed) {
-        return graft_spec_error(spec, error, "expected a token and its score, [\"a\", -1.5]");
+        return graft_field_error(spec, error, "expected a token and its score, [\"a\", -1.5]");
     }
     if (graft_grow(&reader->scores, &reader->capacity, vocab->count, sizeof *reader->scores) != 0) {
         return graft_fail_memory(error, spec->file);
@@ -39,55 +39,49 @@ static int read_piece(struct reader *reader, const struct graft_spec *spec, stru
                : graft_fail_memory(error, spec->file);
 }
 
-static int read_pieces(struct reader *reader, const struct graft_spec *spec, struct graft_error *error) {
-    struct graft_spec piece = {NULL, spec->file, spec, NULL, 0};
+static int read_pieces(struct reader *reader, const struct graft_field *spec, struct graft_error *error) {
+    struct graft_field piece = {NULL, spec->file, spec, NULL, 0};
     int status = GRAFT_OK, more = 0;
     if (!graft_json_cursor_take(&reader->cursor, '[')) {
-        return graft_spec_error(spec, error, "expected an array of tokens and their scores");
+        return graft_field_error(spec, error, "expected an array of tokens and their scores");
     }
     while (status == GRAFT_OK && (more = graft_json_cursor_more(&reader->cursor, ']', piece.index)) > 0) {
         status = read_piece(reader, &piece, error);
         piece.index++;
     }
     if (status == GRAFT_OK && more < 0) {
-        status = graft_spec_error(spec, error, "expected a comma or the end, %zu bytes in", reader->cursor.at);
+        status = graft_field_error(spec, error, "expected a comma or the end, %zu bytes in", reader->cursor.at);
     }
     return status;
 }
 
-static int read_unk(const struct graft_spec *spec, size_t n_tokens, int32_t *unk, struct graft_error *error) {
-    struct graft_spec field = graft_spec_get(spec, "unk_id");
-    int64_t id = -1;
-    int status = GRAFT_OK;
-    if (!graft_spec_is_none(&field)) {
-        status = graft_spec_count(spec, "unk_id", INT32_MAX, &id, error);
-    }
-    if (status == GRAFT_OK && id >= (int64_t)n_tokens) {
-        status = graft_spec_error(&field, error, "the id is %lld, but the vocabulary has %zu tokens", (long long)id,
-                                  n_tokens);
-    }
-    *unk = (int32_t)id;
-    return status;
-}
-
-int graft_token_model_read_unigram(const struct graft_spec *spec, const struct graft_document *document,
+int graft_token_model_read_unigram(const struct graft_field *spec, const struct graft_document *document,
                                    struct graft_vocab *vocab, struct graft_token_model **made,
                                    struct graft_error *error) {
-    static const char *const keys[] = {"type", "unk_id", "vocab", "byte_fallback", NULL};
-    struct graft_spec vocab_field = graft_spec_get(spec, "vocab");
-    struct graft_unigram_settings settings = {0};
+    struct fields {
+        int64_t unk_id;
+        int byte_fallback;
+    } fields = {-1, 0};
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"vocab", .kind = GRAFT_MEMBER_SKIPPED},
+        {"unk_id", GRAFT_MEMBER_INT, .offset = offsetof(struct fields, unk_id), .is_optional = 1, .most = INT32_MAX},
+        {"byte_fallback", GRAFT_MEMBER_FLAG, .offset = offsetof(struct fields, byte_fallback), .is_optional = 1},
+        {0},
+    };
+    struct graft_field vocab_field = graft_field_get(spec, "vocab");
     struct reader reader = {.cursor = document->vocab, .vocab = vocab};
-    int status = graft_spec_expect_object(spec, keys, error);
+    int status = graft_field_read(spec, members, &fields, error);
     if (status == GRAFT_OK) {
         status = read_pieces(&reader, &vocab_field, error);
     }
-    if (status == GRAFT_OK) {
-        status = read_unk(spec, vocab->count, &settings.unk_id, error);
+    if (status == GRAFT_OK && fields.unk_id >= (int64_t)vocab->count) {
+        const struct graft_field field = graft_field_get(spec, "unk_id");
+        status = graft_field_error(&field, error, "the id is %lld, but the vocabulary has %zu tokens",
+                                   (long long)fields.unk_id, vocab->count);
     }
-    if (status == GRAFT_OK) {
-        status = graft_spec_bool(spec, "byte_fallback", 0, &settings.byte_fallback, error);
-    }
-    settings.scores = reader.scores;
+    const struct graft_unigram_settings settings = {
+        .scores = reader.scores, .unk_id = (int32_t)fields.unk_id, .byte_fallback = fields.byte_fallback};
     if (status == GRAFT_OK) {
         status = graft_unigram_create(spec->file, vocab, &settings, made, error);
     }

@@ -47,16 +47,18 @@ int graft_wordlevel_create(const char *file, const struct graft_vocab *vocab, st
     return GRAFT_OK;
 }
 
-int graft_token_model_read_wordlevel(const struct graft_spec *spec, const struct graft_document *document,
+int graft_token_model_read_wordlevel(const struct graft_field *spec, const struct graft_document *document,
                                      struct graft_vocab *vocab, struct graft_token_model **made,
                                      struct graft_error *error) {
-    static const char *const keys[] = {"type", "vocab", "unk_token", NULL};
-    struct graft_spec vocab_field = graft_spec_get(spec, "vocab");
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"vocab", .kind = GRAFT_MEMBER_SKIPPED},
+        {"unk_token", .kind = GRAFT_MEMBER_VIEW},
+        {0},
+    };
+    struct graft_field vocab_field = graft_field_get(spec, "vocab");
     struct graft_text_view unk;
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "unk_token", &unk.text, &unk.length, error);
-    }
+    int status = graft_field_read(spec, members, &unk, error);
     if (status == GRAFT_OK) {
         status = graft_vocab_read(&vocab_field, document->vocab, vocab, error);
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* WordPiece: takes the longest token that begins the word, then the longest that continues it, and so on; if none does,
  * the word is unknown. */
+#include <math.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/utf8.h"
@@ -90,24 +92,21 @@ int graft_wordpiece_create(const char *file, const struct graft_vocab *vocab,
     return GRAFT_OK;
 }
 
-int graft_token_model_read_wordpiece(const struct graft_spec *spec, const struct graft_document *document,
+int graft_token_model_read_wordpiece(const struct graft_field *spec, const struct graft_document *document,
                                      struct graft_vocab *vocab, struct graft_token_model **made,
                                      struct graft_error *error) {
-    static const char *const keys[] = {"type",  "unk_token", "continuing_subword_prefix", "max_input_chars_per_word",
-                                       "vocab", NULL};
-    struct graft_spec vocab_field = graft_spec_get(spec, "vocab");
+    static const struct graft_member members[] = {
+        {"type", .kind = GRAFT_MEMBER_SKIPPED},
+        {"vocab", .kind = GRAFT_MEMBER_SKIPPED},
+        {"unk_token", GRAFT_MEMBER_VIEW, .offset = offsetof(struct graft_wordpiece_settings, unk_token)},
+        {"continuing_subword_prefix", GRAFT_MEMBER_VIEW, .offset = offsetof(struct graft_wordpiece_settings, prefix)},
+        {"max_input_chars_per_word", GRAFT_MEMBER_INT,
+         .offset = offsetof(struct graft_wordpiece_settings, max_characters), .most = INFINITY},
+        {0},
+    };
+    struct graft_field vocab_field = graft_field_get(spec, "vocab");
     struct graft_wordpiece_settings settings = {{NULL, 0}, {NULL, 0}, 0};
-    int status = graft_spec_expect_object(spec, keys, error);
-    if (status == GRAFT_OK) {
-        status = graft_spec_string(spec, "unk_token", &settings.unk_token.text, &settings.unk_token.length, error);
-    }
-    if (status == GRAFT_OK) {
-        status =
-            graft_spec_string(spec, "continuing_subword_prefix", &settings.prefix.text, &settings.prefix.length, error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_spec_count(spec, "max_input_chars_per_word", INT64_MAX, &settings.max_characters, error);
-    }
+    int status = graft_field_read(spec, members, &settings, error);
     if (status == GRAFT_OK) {
         status = graft_vocab_read(&vocab_field, document->vocab, vocab, error);
     }

@@ -283,7 +283,7 @@ static void test_dialect(void **state) {
         {"\\p{L", NULL},
         {"\\u12", NULL},
     };
-    struct graft_spec spec = {NULL, "file", NULL, NULL, 0};
+    struct graft_field spec = {NULL, "file", NULL, NULL, 0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct graft_text out = {0};
         int status = graft_dialect_rewrite(cases[i].expression, strlen(cases[i].expression), &out, &spec, NULL);

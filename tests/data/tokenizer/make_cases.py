@@ -446,26 +446,26 @@ def make_bad_parts():
         nested = {"type": "Sequence", "normalizers": [nested]}
     unknown = {"type": "Sequence", "pretokenizers": [{"type": "Digits"}, {"type": "Whitespaces"}]}
     b = tiny_tokenizer
-    bad("unknown_field", 'the field "tokens" is not known', b(), path=["tokens"], value=1)
-    bad("version", 'version: "2.0" is not supported, only "1.0"', b(), path=["version"], value="2.0")
+    bad("unknown_field", 'tokens: unknown field', b(), path=["tokens"], value=1)
+    bad("version", 'version: expected "1.0", got "2.0"', b(), path=["version"], value="2.0")
     bad("pretokenizer_unknown", 'pre_tokenizer.pretokenizers[1].type: "Whitespaces" is not supported', b(), path=["pre_tokenizer"], value=unknown)
     bad("pretokenizer_type_missing", "pre_tokenizer.type: missing, expected a string", b(), path=["pre_tokenizer"], value={"use_regex": True})
     bad("pretokenizer_is_list", "pre_tokenizer.type: missing, expected a string", b(), path=["pre_tokenizer"], value=[])
-    bad("pretokenizer_field", 'pre_tokenizer: the field "regex" is not known', b(), path=["pre_tokenizer", "regex"], value=1)
-    bad("behavior", 'pre_tokenizer.pretokenizers[0].behavior: "Merged" is not supported', b(), path=["pre_tokenizer"],
+    bad("pretokenizer_field", 'pre_tokenizer.regex: unknown field', b(), path=["pre_tokenizer", "regex"], value=1)
+    bad("behavior", 'pre_tokenizer.pretokenizers[0].behavior: expected "Removed", "Isolated", "MergedWithPrevious", "MergedWithNext" or "Contiguous", got "Merged"', b(), path=["pre_tokenizer"],
         value=split({"String": " "}, "Merged"))
     bad("pattern_long", "pre_tokenizer.pretokenizers[0].pattern: the string has 1025 bytes, at most 1024 are supported", b(), path=["pre_tokenizer"],
         value=split({"String": "x" * 1025}, "Removed"))
-    bad("punctuation_behavior", 'pre_tokenizer.behavior: "isolated" is not supported', b(), path=["pre_tokenizer"],
+    bad("punctuation_behavior", 'pre_tokenizer.behavior: expected "Removed", "Isolated", "MergedWithPrevious", "MergedWithNext" or "Contiguous", got "isolated"', b(), path=["pre_tokenizer"],
         value={"type": "Punctuation", "behavior": "isolated"})
     bad("delimiter", "pre_tokenizer.delimiter: expected one character", b(), path=["pre_tokenizer"],
         value={"type": "CharDelimiterSplit", "delimiter": "ab"})
     bad("delimiter_missing", "pre_tokenizer.delimiter: missing, expected a string", b(), path=["pre_tokenizer"], value={"type": "CharDelimiterSplit"})
-    bad("fixed_length", "pre_tokenizer.length: expected at least 1", b(), path=["pre_tokenizer"], value={"type": "FixedLength", "length": 0})
+    bad("fixed_length", 'pre_tokenizer.length: expected an integer of at least 1, got 0', b(), path=["pre_tokenizer"], value={"type": "FixedLength", "length": 0})
     bad("fixed_length_type", "pre_tokenizer.length: expected an integer, got a string", b(), path=["pre_tokenizer"],
         value={"type": "FixedLength", "length": "5"})
     bad("metaspace_mark", "pre_tokenizer.replacement: expected one character", b(), path=["pre_tokenizer"], value=metaspace(replacement=""))
-    bad("metaspace_scheme", 'pre_tokenizer.prepend_scheme: "last" is not supported', b(), path=["pre_tokenizer"], value=metaspace(prepend_scheme="last"))
+    bad("metaspace_scheme", 'pre_tokenizer.prepend_scheme: expected "never", "first" or "always", got "last"', b(), path=["pre_tokenizer"], value=metaspace(prepend_scheme="last"))
     bad("metaspace_conflict", 'decoder.add_prefix_space: false, but prepend_scheme is "always"', b(), path=["decoder"],
         value=metaspace(add_prefix_space=False))
     bad("pattern_kind", 'pre_tokenizer.pretokenizers[0].pattern: expected either "String" or "Regex"', b(), path=["pre_tokenizer"],
@@ -484,9 +484,9 @@ def make_bad_parts():
         value=nested)
     bad("decoder_unknown", 'decoder.type: "Tape" is not supported', b(), path=["decoder"], value={"type": "Tape"})
     bad("decoder_suffix", "decoder.suffix: missing, expected a string", b(), path=["decoder"], value={"type": "BPEDecoder"})
-    bad("decoder_ctc", 'decoder: the field "delimiter" is not known', b(), path=["decoder"],
+    bad("decoder_ctc", 'decoder.delimiter: unknown field', b(), path=["decoder"],
         value={"type": "CTC", "pad_token": "", "delimiter": "|", "cleanup": True})
-    bad("strip_end", "decoder.stop: -1 is not between 0 and 2147483647", b(), path=["decoder"],
+    bad("strip_end", "decoder.stop: expected an integer from 0 to 2147483647, got -1", b(), path=["decoder"],
         value={"type": "Strip", "content": " ", "start": 0, "stop": -1})
     bad("processor_unknown", 'post_processor.processors[0].type: "Pad" is not supported', b(), path=["post_processor"],
         value={"type": "Sequence", "processors": [{"type": "Pad"}]})
@@ -510,7 +510,7 @@ def make_bad_tokens():
     bad("model_is_text", "model: expected an object", b(), path=["model"], value="BPE")
     bad("model_unknown", 'model.type: "Trigram" is not supported', b(), path=["model", "type"], value="Trigram")
     bad("model_type_missing", "model.type: missing, expected a string", b(), path=["model"], value={})
-    bad("model_field", 'model: the field "rank" is not known', b(), path=["model", "rank"], value=1)
+    bad("model_field", 'model.rank: unknown field', b(), path=["model", "rank"], value=1)
     bad("dropout", "model.dropout: expected null or 0, got 0.1: leaving merges out at random is not supported", b(), path=["model", "dropout"], value=0.1)
     bad("dropout_type", "model.dropout: expected a number, got a string", b(), path=["model", "dropout"], value="0")
     bad("suffix", "model.end_of_word_suffix: expected a string, got an integer", b(), path=["model", "end_of_word_suffix"], value=1)
@@ -543,13 +543,13 @@ def make_bad_tokens():
     for name, value in (("number", ["a", "-1.0"]), ("short", ["a"]), ("long", ["a", 1, 2]), ("token", [1, 1]), ("text", "a")):
         bad("unigram_piece_" + name, 'model.vocab[1]: expected a token and its score, ["a", -1.5]', u(), path=["model", "vocab", 1], value=value)
     bad("unigram_unk", "model.unk_id: the id is 32, but the vocabulary has 32 tokens", u(), path=["model", "unk_id"], value=32)
-    bad("unigram_field", 'model: the field "unk_token" is not known', u(), path=["model", "unk_token"], value="<unk>")
+    bad("unigram_field", 'model.unk_token: unknown field', u(), path=["model", "unk_token"], value="<unk>")
     bad("unigram_token", "model.vocab: the token with the id 5 has 4097 bytes, at most 4096 are supported", u(), path=["model", "vocab", 5],
         value=["x" * 4097, 0])
     bad("added_not_list", "added_tokens: expected an array, got an object", b(), path=["added_tokens"], value={})
-    bad("added_field", 'added_tokens[0]: the field "word" is not known', b(), path=["added_tokens", 0, "word"], value=1)
+    bad("added_field", 'added_tokens[0].word: unknown field', b(), path=["added_tokens", 0, "word"], value=1)
     bad("added_no_content", "added_tokens[0].content: missing, expected a string", b(), path=["added_tokens", 0, "content"], drop=True)
-    bad("added_id_negative", "added_tokens[0].id: -2 is not between 0 and 2147483647", b(), path=["added_tokens", 0, "id"], value=-2)
+    bad("added_id_negative", "added_tokens[0].id: expected an integer from 0 to 2147483647, got -2", b(), path=["added_tokens", 0, "id"], value=-2)
     bad("added_id_taken", 'added_tokens[0]: "!" and "<new>" have the same id 2', b(), path=["added_tokens", 0], value=added(2, "<new>"))
     bad("added_other_id", 'added_tokens[0]: "<s>" has the id 900 here and 0 in model.vocab', b(), path=["added_tokens", 0, "id"], value=900)
     bad("added_twice", 'added_tokens[1]: "<s>" appears twice', b(), path=["added_tokens", 1], value=added(0, "<s>"))
