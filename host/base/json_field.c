@@ -49,7 +49,7 @@ void graft_field_path(const struct graft_field *field, char *path, size_t size) 
 
 int graft_field_error(const struct graft_field *field, struct graft_error *error, const char *format, ...) {
     char path[256];
-    char text[600];
+    char text[1024];
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof text, format, arguments);

@@ -30,100 +30,94 @@ static const struct graft_class *find_class(const struct graft_snapshot *snapsho
     return NULL;
 }
 
-static int set_class(struct graft_patch *element, const struct json_place *place, const char *name,
+static int set_class(struct graft_patch *element, const struct graft_field *field, const char *name,
                      const struct graft_snapshot *snapshot, struct graft_error *error) {
     element->replacement = find_class(snapshot, name);
     if (element->replacement == NULL) {
-        (void)graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s: there is no class \"%.100s\"", place->field,
-                              name);
+        int status = graft_field_error(field, error, "there is no class \"%.100s\"", name);
         graft_error_hint(error,
                          "graft_library_classes lists the host's classes; a plugin's are known once it is loaded");
-        return GRAFT_ERROR_USAGE;
+        return status;
     }
     return GRAFT_OK;
 }
 
-static int compile(const char *pattern, const struct json_place *place, struct graft_error *error) {
-    char where[2 * MAX_PLACE];
+static int compile(const char *pattern, const struct graft_field *field, struct graft_error *error) {
+    char path[MAX_PLACE], where[2 * MAX_PLACE];
     struct graft_regex *regex = NULL;
-    (void)snprintf(where, sizeof where, "%s: %s", place->file, place->field);
-    int status = graft_regex_compile(pattern, strlen(pattern), where, GRAFT_ERROR_USAGE, &regex, error);
+    graft_field_path(field, path, sizeof path);
+    (void)snprintf(where, sizeof where, "%s: %s", field->file, path);
+    int status = graft_regex_compile(pattern, strlen(pattern), where, GRAFT_ERROR_MODEL, &regex, error);
     graft_regex_free(regex);
     return status;
 }
 
 /* Reads {"class": ..., "module_path": ..., "model_types": [...]}. */
-static int read_element(const struct json_place *place, const graft_json *value, struct patch_file *file,
-                        const struct graft_snapshot *snapshot, struct graft_error *error) {
-    static const char *const fields[] = {"class", "module_path", "model_types", NULL};
+static int read_element(const struct graft_field *field, struct patch_file *file, const struct graft_snapshot *snapshot,
+                        struct graft_error *error) {
+    struct fields {
+        const char *class_name, *module_path;
+        const graft_json *model_types;
+    } fields = {0};
+    static const struct graft_member members[] = {
+        {"class", .offset = offsetof(struct fields, class_name)},
+        {"module_path", .offset = offsetof(struct fields, module_path), .is_optional = 1},
+        {"model_types", GRAFT_MEMBER_ANY, .offset = offsetof(struct fields, model_types), .is_optional = 1},
+        {0},
+    };
     struct graft_patch *element = &file->classes[file->n_classes];
-    const char *name = NULL;
     size_t n;
-    int status = graft_json_place_only(place, value, fields, error);
-    if (status == GRAFT_OK) {
-        status = graft_json_place_string(place, value, "class", &name, error);
-    }
-    if (status == GRAFT_OK && name == NULL) {
-        status = graft_json_place_wrong(place, "class", "a class name", graft_json_get(value, "class"), error);
-    }
-    if (status == GRAFT_OK) {
-        status = graft_json_place_string(place, value, "module_path", &element->module_path, error);
-    }
+    int status = graft_field_read(field, members, &fields, error);
+    element->module_path = fields.module_path;
     if (status == GRAFT_OK && element->module_path != NULL) {
-        status = compile(element->module_path, place, error);
+        status = compile(element->module_path, field, error);
     }
-    if (status == GRAFT_OK && graft_json_get(value, "model_types") != NULL) {
-        status = graft_json_place_strings(place, value, "model_types", &file->model_types[file->n_classes], &n, error);
+    if (status == GRAFT_OK && fields.model_types != NULL) {
+        status = graft_field_strings(field, "model_types", &file->model_types[file->n_classes], &n, error);
         element->model_types = file->model_types[file->n_classes];
     }
-    return status == GRAFT_OK ? set_class(element, place, name, snapshot, error) : status;
+    return status == GRAFT_OK ? set_class(element, field, fields.class_name, snapshot, error) : status;
 }
 
-static int read_classes(struct patch_file *file, const char *path, const struct graft_snapshot *snapshot,
+static int read_classes(struct patch_file *file, const struct graft_field *root, const struct graft_snapshot *snapshot,
                         struct graft_error *error) {
-    const struct json_place top = {path, ""};
-    const graft_json *classes = graft_json_get(file->document, "classes"), *value;
+    const struct graft_field classes = graft_field_get(root, "classes");
+    const size_t n = graft_json_size(classes.value);
+    struct graft_field field;
     void *iterator = NULL;
-    const char *key;
     int status = GRAFT_OK;
-    if (classes == NULL) {
+    if (classes.value == NULL) {
         return GRAFT_OK;
     }
-    if (graft_json_type(classes) != GRAFT_JSON_OBJECT || graft_json_size(classes) > MAX_ELEMENTS) {
-        return graft_json_place_wrong(&top, "classes", "an object of class names", classes, error);
+    if (graft_json_type(classes.value) != GRAFT_JSON_OBJECT || n > MAX_ELEMENTS) {
+        return graft_field_wrong(&classes, "an object of at most 4096 class names", error);
     }
-    file->classes = graft_alloc(graft_json_size(classes), sizeof *file->classes);
-    file->model_types = graft_alloc(graft_json_size(classes), sizeof(const char **));
+    file->classes = graft_alloc(n, sizeof *file->classes);
+    file->model_types = graft_alloc(n, sizeof(const char **));
     if (file->classes == NULL || file->model_types == NULL) {
-        return graft_fail_memory(error, path);
+        return graft_fail_memory(error, root->file);
     }
-    while (status == GRAFT_OK && graft_json_next(classes, &iterator, &key, &value)) {
-        char field[MAX_PLACE];
-        (void)snprintf(field, sizeof field, "classes.%.100s", key);
-        const struct json_place place = {path, field};
+    while (status == GRAFT_OK && graft_field_next(&classes, &iterator, &field)) {
+        const char *name = graft_json_string(field.value, NULL);
         file->classes[file->n_classes].struct_size = sizeof file->classes[0];
-        file->classes[file->n_classes].key = key;
-        status =
-            graft_json_type(value) == GRAFT_JSON_STRING
-                ? set_class(&file->classes[file->n_classes], &place, graft_json_string(value, NULL), snapshot, error)
-                : read_element(&place, value, file, snapshot, error);
+        file->classes[file->n_classes].key = field.key;
+        status = name != NULL ? set_class(&file->classes[file->n_classes], &field, name, snapshot, error)
+                              : read_element(&field, file, snapshot, error);
         file->n_classes++;
     }
     return status;
 }
 
-static int read_without(struct patch_file *file, const char *path, struct graft_error *error) {
-    const struct json_place top = {path, ""};
+static int read_without(struct patch_file *file, const struct graft_field *root, struct graft_error *error) {
+    const struct graft_field without = graft_field_get(root, "without");
     size_t n = 0;
-    if (graft_json_get(file->document, "without") == NULL) {
+    if (without.value == NULL) {
         return GRAFT_OK;
     }
-    int status = graft_json_place_strings(&top, file->document, "without", &file->without, &n, error);
+    int status = graft_field_strings(root, "without", &file->without, &n, error);
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        char field[MAX_PLACE];
-        (void)snprintf(field, sizeof field, "without[%zu]", i);
-        const struct json_place place = {path, field};
-        status = compile(file->without[i], &place, error);
+        const struct graft_field element = graft_field_at(&without, i);
+        status = compile(file->without[i], &element, error);
     }
     file->patch.n_without = n;
     return status;
@@ -145,25 +139,24 @@ static int collect_operations(struct patch_file *file, const char *path, const s
     return GRAFT_OK;
 }
 
-static int read_conversions(struct patch_file *file, const char *path, const struct graft_snapshot *snapshot,
-                            struct graft_error *error) {
-    const struct json_place top = {path, ""};
-    const graft_json *array = graft_json_get(file->document, "conversions");
+static int read_conversions(struct patch_file *file, const struct graft_field *root,
+                            const struct graft_snapshot *snapshot, struct graft_error *error) {
+    const struct graft_field array = graft_field_get(root, "conversions");
+    const size_t n = graft_json_size(array.value);
     struct key_list compiled;
     char where[MAX_PLACE];
     int status = GRAFT_OK;
-    if (array != NULL && (graft_json_type(array) != GRAFT_JSON_ARRAY || graft_json_size(array) > MAX_ELEMENTS)) {
-        return graft_json_place_wrong(&top, "conversions", "an array of transforms", array, error);
+    if (array.value != NULL && (graft_json_type(array.value) != GRAFT_JSON_ARRAY || n > MAX_ELEMENTS)) {
+        return graft_field_wrong(&array, "an array of at most 4096 transforms", error);
     }
-    if (array != NULL) {
-        status = collect_operations(file, path, snapshot, error);
+    if (array.value != NULL) {
+        status = collect_operations(file, root->file, snapshot, error);
     }
-    for (size_t i = 0; i < graft_json_size(array) && status == GRAFT_OK; i++) {
-        char field[MAX_PLACE];
-        (void)snprintf(field, sizeof field, "conversions[%zu]", i);
-        status = graft_transform_read(graft_json_at(array, i), path, field, &file->transforms, error);
+    for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
+        const struct graft_field transform = graft_field_at(&array, i);
+        status = graft_transform_read(&transform, &file->transforms, error);
     }
-    (void)snprintf(where, sizeof where, "%s: conversions", path);
+    (void)snprintf(where, sizeof where, "%s: conversions", root->file);
     if (status == GRAFT_OK) {
         status = graft_key_list_init(&compiled, file->transforms.items, file->transforms.n, where, NULL, error);
     }
@@ -173,20 +166,20 @@ static int read_conversions(struct patch_file *file, const char *path, const str
     return status;
 }
 
-int graft_patch_file_take(graft_json *document_take, const char *path, const struct graft_snapshot *snapshot,
-                          struct patch_file *file, struct graft_error *error) {
+static int read_document(graft_json *document_take, const char *path, const struct graft_snapshot *snapshot,
+                         struct patch_file *file, struct graft_error *error) {
     static const char *const fields[] = {"$schema", "classes", "without", "conversions", NULL};
-    const struct json_place top = {path, ""};
+    const struct graft_field root = graft_field_root(document_take, path);
     *file = (struct patch_file){.document = document_take};
-    int status = graft_json_place_only(&top, file->document, fields, error);
+    int status = graft_field_object(&root, fields, error);
     if (status == GRAFT_OK) {
-        status = read_classes(file, path, snapshot, error);
+        status = read_classes(file, &root, snapshot, error);
     }
     if (status == GRAFT_OK) {
-        status = read_without(file, path, error);
+        status = read_without(file, &root, error);
     }
     if (status == GRAFT_OK) {
-        status = read_conversions(file, path, snapshot, error);
+        status = read_conversions(file, &root, snapshot, error);
     }
     file->patch.struct_size = sizeof file->patch;
     file->patch.classes = file->classes;
@@ -204,7 +197,7 @@ int graft_patch_file_read(const char *path, const struct graft_snapshot *snapsho
     *file = (struct patch_file){0};
     int status = graft_json_read_strict(path, MAX_FILE_BYTES, &document, &cause);
     if (status == GRAFT_OK) {
-        status = graft_patch_file_take(document, path, snapshot, file, &cause);
+        status = read_document(document, path, snapshot, file, &cause);
     }
     if (status == GRAFT_OK || status == GRAFT_ERROR_INTERNAL) {
         return status == GRAFT_OK ? GRAFT_OK : graft_fail_memory(error, path);

@@ -3,7 +3,6 @@
 #ifndef GRAFT_LIBRARY_PATCH_FILE_H
 #define GRAFT_LIBRARY_PATCH_FILE_H
 
-#include "base/json.h"
 #include "graft/host/registry.h"
 #include "names/transform_read.h"
 #include "registry/registry.h"
@@ -20,14 +19,10 @@ struct patch_file {
 };
 
 /* [load] Reads and checks a file; names of replacing classes are looked up in the snapshot, which must outlive the
- * result. Errors are GRAFT_ERROR_IO and name file and field. To be finished, on failure too. */
+ * result. Errors are GRAFT_ERROR_MODEL and name file and field. To be finished, on failure too. */
 int graft_patch_file_read(const char *path, const struct graft_snapshot *snapshot, struct patch_file *file,
                           struct graft_error *error);
 
-/* [load] The same for a parsed document, which it takes ownership of, on failure too. `path` is its name. Errors are
- * GRAFT_ERROR_USAGE. */
-int graft_patch_file_take(graft_json *document_take, const char *path, const struct graft_snapshot *snapshot,
-                          struct patch_file *file, struct graft_error *error);
 void graft_patch_file_finish(struct patch_file *file);
 
 #endif

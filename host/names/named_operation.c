@@ -19,15 +19,15 @@ static void add_name(struct graft_text *text, const struct graft_named_operation
     graft_text_printf(text, "%s%s.%s", text->length > 0 ? ", " : "", item->plugin, item->operation->name);
 }
 
-static int fail(const struct graft_text *names, const char *name, const char *what, const struct json_place *place,
+static int fail(const struct graft_text *names, const char *name, const char *what, const struct graft_field *object,
                 struct graft_error *error) {
-    return names->failed ? graft_fail_memory(error, place->file)
-                         : graft_error_set(error, GRAFT_ERROR_USAGE, place->file, "%s.op: \"%.100s\" is %s %s",
-                                           place->field, name, what, names->bytes);
+    const struct graft_field op = graft_field_get(object, "op");
+    return names->failed ? graft_fail_memory(error, op.file)
+                         : graft_field_error(&op, error, "\"%.100s\" is %s %s", name, what, names->bytes);
 }
 
 int graft_named_operation_find(const struct graft_named_operation *items, size_t n, const char *name,
-                               const struct json_place *place, const struct graft_custom_operation **operation,
+                               const struct graft_field *object, const struct graft_custom_operation **operation,
                                struct graft_error *error) {
     struct graft_text names = {0}; /* the names of matching operations, or of all if none matches */
     size_t hits = 0;
@@ -40,14 +40,14 @@ int graft_named_operation_find(const struct graft_named_operation *items, size_t
         }
     }
     if (hits > 1) {
-        status = fail(&names, name, "the name of several operations:", place, error);
+        status = fail(&names, name, "the name of several operations:", object, error);
     }
     if (hits == 0) {
         graft_operation_add_names(&names);
         for (size_t i = 0; i < n; i++) {
             add_name(&names, &items[i]);
         }
-        status = fail(&names, name, "not an operation; known:", place, error);
+        status = fail(&names, name, "not an operation; known:", object, error);
     }
     graft_text_free(&names);
     return status;

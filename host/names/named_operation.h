@@ -8,17 +8,17 @@
 
 #include "graft/custom_operation.h"
 
-struct json_place;
+struct graft_field;
 
 struct graft_named_operation {
     const char *plugin; /* id of the plugin that has it */
     const struct graft_custom_operation *operation;
 };
 
-/* [any] Finds the operation called `name`. None or several are GRAFT_ERROR_USAGE, "FILE: FIELD.op: ...", with the names
+/* [any] Finds the operation called `name`. None or several are errors at the member `op` of `object`, with the names
  * to choose from. */
 int graft_named_operation_find(const struct graft_named_operation *items, size_t n, const char *name,
-                               const struct json_place *place, const struct graft_custom_operation **operation,
+                               const struct graft_field *object, const struct graft_custom_operation **operation,
                                struct graft_error *error);
 
 #endif

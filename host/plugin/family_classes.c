@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the classes of a family file. */
-#include <stdio.h>
 #include <string.h>
 
 #include "graft/describe.h"
@@ -20,14 +19,12 @@ static struct graft_class *find_generated(const struct graft_family_file *file, 
 }
 
 /* Derives a class from one of a known family, whose interface it has. */
-static int set_base(struct graft_class *cls, const struct json_place *place, const char *name,
+static int set_base(struct graft_class *cls, const struct graft_field *field, const char *name,
                     const struct graft_family_finder *finder, struct graft_error *error) {
     const struct graft_class *base = NULL;
     int status = finder->find_class(finder->data, name, &base, error);
     if (status != GRAFT_OK || base == NULL) {
-        return status != GRAFT_OK ? status
-                                  : graft_error_set(error, GRAFT_ERROR_PLUGIN, place->file,
-                                                    "%s: no family has a class \"%.100s\"", place->field, name);
+        return status != GRAFT_OK ? status : graft_field_error(field, error, "no family has a class \"%.100s\"", name);
     }
     cls->base = name;
     cls->interface_id = base->interface_id;
@@ -35,16 +32,16 @@ static int set_base(struct graft_class *cls, const struct json_place *place, con
 }
 
 /* Reads {"sources": ..., "targets": ..., "operations": [...]}; a renaming has no operations. */
-static int read_conversion(struct graft_family_file *file, const struct json_place *place, const graft_json *value,
+static int read_conversion(struct graft_family_file *file, const struct graft_field *field,
                            struct graft_conversion *conversion, struct graft_error *error) {
     static const char *const members[] = {"sources", "targets", "operations", NULL};
     const char **names[] = {NULL, NULL};
     size_t counts[] = {0, 0};
-    int status = graft_json_place_only(place, value, members, error);
+    int status = graft_field_object(field, members, error);
     for (int i = 0; i < 2 && status == GRAFT_OK; i++) {
-        status = graft_json_place_strings(place, value, members[i], &names[i], &counts[i], error);
+        status = graft_field_strings(field, members[i], &names[i], &counts[i], error);
         if (status == GRAFT_OK) {
-            status = graft_transforms_read_keep(&file->blocks, names[i], place->file, error);
+            status = graft_transforms_read_keep(&file->blocks, names[i], field->file, error);
         }
     }
     *conversion = (struct graft_conversion){
@@ -55,29 +52,27 @@ static int read_conversion(struct graft_family_file *file, const struct json_pla
         .targets = names[1],
         .operation_stride = sizeof(struct graft_operation),
     };
-    return status == GRAFT_OK && graft_json_get(value, "operations") != NULL
-               ? graft_operations_read(place, value, &file->blocks, &conversion->operations, &conversion->n_operations,
-                                       error)
+    return status == GRAFT_OK && graft_json_get(field->value, "operations") != NULL
+               ? graft_operations_read(field, &file->blocks, &conversion->operations, &conversion->n_operations, error)
                : status;
 }
 
-static int read_conversions(struct graft_family_file *file, const struct json_place *place, const graft_json *array,
-                            struct graft_class *cls, struct graft_error *error) {
-    char field[MAX_PLACE];
-    size_t n = graft_json_size(array);
-    if (graft_json_type(array) != GRAFT_JSON_ARRAY || n == 0 || n > MAX_CONVERSIONS) {
-        return graft_json_place_wrong(place, "conversions", "an array of 1 to 4096 conversions", array, error);
+static int read_conversions(struct graft_family_file *file, const struct graft_field *object, struct graft_class *cls,
+                            struct graft_error *error) {
+    const struct graft_field array = graft_field_get(object, "conversions");
+    char path[MAX_PLACE];
+    size_t n = graft_json_size(array.value);
+    if (graft_json_type(array.value) != GRAFT_JSON_ARRAY || n == 0 || n > MAX_CONVERSIONS) {
+        return graft_field_wrong(&array, "an array of 1 to 4096 conversions", error);
     }
-    (void)snprintf(field, sizeof field, "%s.conversions", place->field);
-    const struct graft_place top = {.file = place->file, .index = -1};
-    struct graft_conversion *list = graft_family_room(file, place->file, n, sizeof *list, error);
+    graft_field_path(&array, path, sizeof path);
+    const struct graft_place top = {.file = array.file, .index = -1};
+    struct graft_conversion *list = graft_family_room(file, array.file, n, sizeof *list, error);
     int status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        char element[MAX_PLACE];
-        const struct json_place inner = {place->file, element};
-        const struct graft_place checked = {.parent = &top, .field = field, .index = (int32_t)i};
-        (void)snprintf(element, sizeof element, "%.400s[%zu]", field, i);
-        status = read_conversion(file, &inner, graft_json_at(array, i), &list[i], error);
+        const struct graft_field element = graft_field_at(&array, i);
+        const struct graft_place checked = {.parent = &top, .field = path, .index = (int32_t)i};
+        status = read_conversion(file, &element, &list[i], error);
         if (status == GRAFT_OK) {
             status = graft_conversion_validate(&checked, &list[i], error);
         }
@@ -89,50 +84,41 @@ static int read_conversions(struct graft_family_file *file, const struct json_pl
 }
 
 /* Reads {"base": ..., "conversions": [...]}. */
-static int read_class(struct graft_family_file *file, const struct json_place *place, const graft_json *value,
+static int read_class(struct graft_family_file *file, const struct graft_field *field,
                       const struct graft_family_finder *finder, struct graft_class *cls, struct graft_error *error) {
-    static const char *const members[] = {"base", "conversions", NULL};
+    static const struct graft_member members[] = {
+        {"base", .kind = GRAFT_MEMBER_TEXT}, {"conversions", .kind = GRAFT_MEMBER_SKIPPED}, {0}};
     const char *base = NULL;
-    int status = graft_json_place_only(place, value, members, error);
+    int status = graft_field_read(field, members, &base, error);
     if (status == GRAFT_OK) {
-        status = graft_json_place_string(place, value, "base", &base, error);
+        status = set_base(cls, field, base, finder, error);
     }
-    if (status == GRAFT_OK && base == NULL) {
-        status = graft_json_place_wrong(place, "base", "a class name", graft_json_get(value, "base"), error);
-    }
-    if (status == GRAFT_OK) {
-        status = set_base(cls, place, base, finder, error);
-    }
-    const graft_json *conversions = graft_json_get(value, "conversions");
-    if (status != GRAFT_OK || conversions == NULL) {
+    if (status != GRAFT_OK || graft_json_get(field->value, "conversions") == NULL) {
         return status;
     }
     cls->describe = graft_describe_base;
-    return read_conversions(file, place, conversions, cls, error);
+    return read_conversions(file, field, cls, error);
 }
 
 /* Reads {"conversions": [...]} of a class that the description generates. */
-static int add_conversions(struct graft_family_file *file, const struct json_place *place, const graft_json *value,
-                           struct graft_class *cls, struct graft_error *error) {
+static int add_conversions(struct graft_family_file *file, const struct graft_field *field, struct graft_class *cls,
+                           struct graft_error *error) {
     static const char *const members[] = {"conversions", NULL};
     int status =
-        graft_json_type(value) == GRAFT_JSON_OBJECT
-            ? graft_json_place_only(place, value, members, error)
-            : graft_json_place_wrong(place, "", "an object with conversions, since the description makes the class",
-                                     value, error);
-    return status == GRAFT_OK ? read_conversions(file, place, graft_json_get(value, "conversions"), cls, error)
-                              : status;
+        graft_json_type(field->value) == GRAFT_JSON_OBJECT
+            ? graft_field_object(field, members, error)
+            : graft_field_wrong(field, "an object with conversions, since the description makes the class", error);
+    return status == GRAFT_OK ? read_conversions(file, field, cls, error) : status;
 }
 
 int graft_family_read_classes(struct graft_family_file *file, const char *path,
                               const struct graft_family_finder *finder, struct graft_error *error) {
     const struct graft_place top = {.file = path, .index = -1};
     const struct graft_place checked = {.parent = &top, .field = "classes", .index = -1};
-    const graft_json *object, *value;
-    const char *key;
+    struct graft_field object, member;
     void *iterator = NULL;
     size_t n;
-    int status = graft_family_member(file, path, "classes", &object, &n, error);
+    int status = graft_family_member(file, "classes", &object, &n, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -144,23 +130,20 @@ int graft_family_read_classes(struct graft_family_file *file, const char *path,
     for (int32_t i = 0; i < file->n_generated && status == GRAFT_OK; i++) {
         list[file->family.n_classes++] = file->generated[i];
     }
-    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
-        struct graft_class *generated = find_generated(file, key);
-        char field[MAX_PLACE];
-        const struct json_place place = {path, field};
-        (void)snprintf(field, sizeof field, "classes.%.100s", key);
+    while (status == GRAFT_OK && graft_field_next(&object, &iterator, &member)) {
+        struct graft_class *generated = find_generated(file, member.key);
         if (generated != NULL) {
-            status = add_conversions(file, &place, value, generated, error);
+            status = add_conversions(file, &member, generated, error);
             continue;
         }
         struct graft_class *cls = &list[file->family.n_classes++];
+        const char *base = graft_json_string(member.value, NULL);
         cls->struct_size = sizeof *cls;
-        cls->name = key;
-        status = graft_check_class_name(&checked, key, key, error);
+        cls->name = member.key;
+        status = graft_check_class_name(&checked, member.key, member.key, error);
         if (status == GRAFT_OK) {
-            status = graft_json_type(value) == GRAFT_JSON_STRING
-                         ? set_base(cls, &place, graft_json_string(value, NULL), finder, error)
-                         : read_class(file, &place, value, finder, cls, error);
+            status = base != NULL ? set_base(cls, &member, base, finder, error)
+                                  : read_class(file, &member, finder, cls, error);
         }
     }
     return status;

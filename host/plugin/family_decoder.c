@@ -91,18 +91,21 @@ static int check_prefix(const struct graft_family_file *file, const char *path, 
 }
 
 int graft_family_read_decoder(struct graft_family_file *file, const char *path, struct graft_error *error) {
-    const struct json_place top = {path, ""};
-    const graft_json *decoder = graft_json_get(file->document, "decoder");
-    const char *prefix = NULL, *section = NULL;
-    int status = graft_json_place_string(&top, file->document, "prefix", &prefix, error);
-    if (status == GRAFT_OK) {
-        status = graft_json_place_string(&top, file->document, "section", &section, error);
-    }
+    struct fields {
+        const char *prefix, *section;
+        const graft_json *decoder;
+    } fields = {0};
+    static const struct graft_member members[] = {
+        {"prefix", .offset = offsetof(struct fields, prefix), .is_optional = 1},
+        {"section", .offset = offsetof(struct fields, section), .is_optional = 1},
+        {"decoder", GRAFT_MEMBER_OBJECT, .offset = offsetof(struct fields, decoder), .is_optional = 1},
+        {0},
+    };
+    int status = graft_field_read_some(&file->root, members, &fields, error);
+    const char *prefix = fields.prefix, *section = fields.section;
+    const graft_json *decoder = fields.decoder;
     if (status != GRAFT_OK || (prefix == NULL && section == NULL && decoder == NULL)) {
         return status;
-    }
-    if (decoder != NULL && graft_json_type(decoder) != GRAFT_JSON_OBJECT) {
-        return graft_json_place_wrong(&top, "decoder", "an object", decoder, error);
     }
     const struct graft_place place = {.file = path, .index = -1};
     if (prefix != NULL) {

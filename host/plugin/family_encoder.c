@@ -48,15 +48,15 @@ static int start(struct graft_family_file *file, const char *path, struct graft_
 
 int graft_family_read_encoder(struct graft_family_file *file, const char *path, const char *prefix,
                               struct graft_error *error) {
-    const struct json_place top = {path, ""};
-    const graft_json *member = graft_json_get(file->document, "encoder");
+    const struct graft_field field = graft_field_get(&file->root, "encoder");
+    const graft_json *member = field.value;
     struct graft_description *encoder = NULL;
     if (member != NULL && graft_json_type(member) == GRAFT_JSON_NULL) {
         graft_description_set_encoder(file->description, NULL);
         return GRAFT_OK;
     }
     if (member != NULL && graft_json_type(member) != GRAFT_JSON_OBJECT) {
-        return graft_json_place_wrong(&top, "encoder", "an object or null", member, error);
+        return graft_field_wrong(&field, "an object or null", error);
     }
     if (graft_description_encoder(file->description) == NULL && member == NULL) {
         return GRAFT_OK;

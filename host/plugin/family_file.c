@@ -51,7 +51,7 @@ int graft_family_find_like(const char *path, const char *key, const char *like,
 }
 
 /* Fills in the string members that the file leaves out. */
-static int complete_texts(struct graft_family_file *file, const struct json_place *top, struct graft_error *error) {
+static int complete_texts(struct graft_family_file *file, struct graft_error *error) {
     struct graft_plugin *plugin = &file->plugin;
     const struct graft_family *like = file->like;
     if (like != NULL) {
@@ -71,46 +71,43 @@ static int complete_texts(struct graft_family_file *file, const struct json_plac
                      ? graft_format("The model type %s, like %s", file->family.model_type, file->like->model_type)
                      : graft_format("The model type %s", file->family.model_type);
     plugin->description = made;
-    return graft_transforms_read_keep(&file->blocks, made, top->file, error);
+    return graft_transforms_read_keep(&file->blocks, made, file->root.file, error);
 }
 
 /* Reads the string members. */
-static int read_texts(struct graft_family_file *file, const struct json_place *top,
-                      const struct graft_family_finder *finder, struct graft_error *error) {
+static int read_texts(struct graft_family_file *file, const struct graft_family_finder *finder,
+                      struct graft_error *error) {
+    const struct graft_place place = {.file = file->root.file, .index = -1};
     const char *like = NULL;
     const struct {
         const char *key;
         const char **text;
-        int is_needed;
     } texts[] = {
-        {"model_type", &file->family.model_type, 1},
-        {"like", &like, 0},
-        {"base_model_prefix", &file->family.base_model_prefix, 0},
-        {"version", &file->plugin.version, 0},
-        {"license", &file->plugin.license, 0},
-        {"description", &file->plugin.description, 0},
+        {"model_type", &file->family.model_type},
+        {"like", &like},
+        {"base_model_prefix", &file->family.base_model_prefix},
+        {"version", &file->plugin.version},
+        {"license", &file->plugin.license},
+        {"description", &file->plugin.description},
     };
-    const struct graft_place place = {.file = top->file, .index = -1};
     int status = GRAFT_OK;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == GRAFT_OK; i++) {
-        status = graft_json_place_string(top, file->document, texts[i].key, texts[i].text, error);
+        status = (i == 0 ? graft_field_string : graft_field_optional_string)(&file->root, texts[i].key, texts[i].text,
+                                                                             NULL, error);
         if (status == GRAFT_OK && *texts[i].text != NULL) {
             status = graft_check_text(&place, texts[i].key, *texts[i].text, GRAFT_MAX_NAME, error);
-        } else if (status == GRAFT_OK && texts[i].is_needed) {
-            status = graft_json_place_wrong(top, texts[i].key, "a model type",
-                                            graft_json_get(file->document, texts[i].key), error);
         }
     }
     if (status == GRAFT_OK && file->family.base_model_prefix != NULL) {
         status = graft_check_path(&place, "base_model_prefix", file->family.base_model_prefix, error);
     }
     if (status == GRAFT_OK && like != NULL) {
-        status = graft_family_find_like(top->file, "like", like, finder, &file->like, error);
+        status = graft_family_find_like(file->root.file, "like", like, finder, &file->like, error);
     } else if (status == GRAFT_OK && graft_json_get(file->document, "decoder") == NULL) {
-        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, top->file,
+        status = graft_error_set(error, GRAFT_ERROR_PLUGIN, file->root.file,
                                  "like: missing; a family is like another, or has a \"decoder\"");
     }
-    return status == GRAFT_OK ? complete_texts(file, top, error) : status;
+    return status == GRAFT_OK ? complete_texts(file, error) : status;
 }
 
 static int read_all(struct graft_family_file *file, const char *path, const struct graft_family_finder *finder,
@@ -120,10 +117,9 @@ static int read_all(struct graft_family_file *file, const char *path, const stru
         "encoder",   "base_model_prefix", "version",  "license",         "description",    "architectures", "classes",
         "stand_ins", "aliases",           "defaults", "ignored_tensors", "without_effect", "neutral",       "only",
         NULL};
-    const struct json_place top = {path, ""};
-    int status = graft_json_place_only(&top, file->document, members, error);
+    int status = graft_field_object(&file->root, members, error);
     if (status == GRAFT_OK) {
-        status = read_texts(file, &top, finder, error);
+        status = read_texts(file, finder, error);
     }
     if (status == GRAFT_OK) {
         status = graft_family_read_decoder(file, path, error);
@@ -162,6 +158,7 @@ static struct graft_family_file *create(graft_json *document_take, const char *p
         return NULL;
     }
     file->document = document_take;
+    file->root = graft_field_root(document_take, path);
     file->id = id;
     file->family.struct_size = sizeof file->family;
     file->plugin = graft_plugin_header();

@@ -8,15 +8,13 @@
 
 enum { MAX_MEMBERS = 4096 };
 
-int graft_family_member(const struct graft_family_file *file, const char *path, const char *key,
-                        const graft_json **object, size_t *n, struct graft_error *error) {
-    const struct json_place top = {path, ""};
-    const graft_json *value = graft_json_get(file->document, key);
-    *object = value;
-    *n = graft_json_size(value);
-    return value == NULL || (graft_json_type(value) == GRAFT_JSON_OBJECT && *n <= MAX_MEMBERS)
+int graft_family_member(const struct graft_family_file *file, const char *key, struct graft_field *object, size_t *n,
+                        struct graft_error *error) {
+    *object = graft_field_get(&file->root, key);
+    *n = graft_json_size(object->value);
+    return object->value == NULL || (graft_json_type(object->value) == GRAFT_JSON_OBJECT && *n <= MAX_MEMBERS)
                ? GRAFT_OK
-               : graft_json_place_wrong(&top, key, "an object of at most 4096 members", value, error);
+               : graft_field_wrong(object, "an object of at most 4096 members", error);
 }
 
 void *graft_family_room(struct graft_family_file *file, const char *path, size_t n, size_t size,
@@ -29,14 +27,11 @@ void graft_family_copy(void *to, size_t size, const void *from, size_t stride) {
     memcpy(to, from, stride < size ? stride : size);
 }
 
-/* Reads a member's value that is the name of a class. */
-static int read_class_name(const graft_json *value, const struct graft_place *place, const char *key, const char **name,
+/* Reads a member that is the name of a class. */
+static int read_class_name(const struct graft_field *member, const struct graft_place *place, const char **name,
                            struct graft_error *error) {
-    size_t length = 0;
-    *name = graft_json_string(value, &length);
-    return *name != NULL && strlen(*name) == length
-               ? graft_check_class_name(place, key, *name, error)
-               : graft_check_failed(place, key, error, "expected a class name, got %s", graft_json_type_name(value));
+    int status = graft_field_string(member->parent, member->key, name, NULL, error);
+    return status == GRAFT_OK ? graft_check_class_name(place, member->key, *name, error) : status;
 }
 
 /* The roots among the generated classes; without any the other family's. */
@@ -64,11 +59,10 @@ int graft_family_read_architectures(struct graft_family_file *file, const char *
     const struct graft_place top = {.file = path, .index = -1};
     const struct graft_place place = {.parent = &top, .field = "architectures", .index = -1};
     struct graft_architecture *list;
-    const graft_json *object, *value;
-    const char *key;
+    struct graft_field object, member;
     void *iterator = NULL;
     size_t n;
-    int status = graft_family_member(file, path, "architectures", &object, &n, error);
+    int status = graft_family_member(file, "architectures", &object, &n, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -79,12 +73,12 @@ int graft_family_read_architectures(struct graft_family_file *file, const char *
     list = graft_family_room(file, path, n, sizeof *list, error);
     status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     file->family.architectures = list;
-    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
+    while (status == GRAFT_OK && graft_field_next(&object, &iterator, &member)) {
         struct graft_architecture *architecture = &list[file->family.n_architectures++];
-        architecture->name = key;
-        status = graft_check_class_name(&place, key, key, error);
+        architecture->name = member.key;
+        status = graft_check_class_name(&place, member.key, member.key, error);
         if (status == GRAFT_OK) {
-            status = read_class_name(value, &place, key, &architecture->class_name, error);
+            status = read_class_name(&member, &place, &architecture->class_name, error);
         }
     }
     return status;
@@ -125,11 +119,10 @@ int graft_family_read_stand_ins(struct graft_family_file *file, const char *path
     const struct graft_place top = {.file = path, .index = -1};
     const struct graft_place place = {.parent = &top, .field = "stand_ins", .index = -1};
     const struct graft_family *like = file->like;
-    const graft_json *object, *value;
-    const char *key;
+    struct graft_field object, member;
     void *iterator = NULL;
     size_t n;
-    int status = graft_family_member(file, path, "stand_ins", &object, &n, error);
+    int status = graft_family_member(file, "stand_ins", &object, &n, error);
     if (status != GRAFT_OK) {
         return status;
     }
@@ -141,13 +134,13 @@ int graft_family_read_stand_ins(struct graft_family_file *file, const char *path
     status = list != NULL ? GRAFT_OK : GRAFT_ERROR_INTERNAL;
     file->family.stand_ins = list;
     file->family.stand_in_stride = sizeof *list;
-    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
+    while (status == GRAFT_OK && graft_field_next(&object, &iterator, &member)) {
         const char *class_name = NULL;
-        status = graft_check_class_name(&place, key, key, error);
+        status = graft_check_class_name(&place, member.key, member.key, error);
         if (status == GRAFT_OK) {
-            status = read_class_name(value, &place, key, &class_name, error);
+            status = read_class_name(&member, &place, &class_name, error);
         }
-        add_stand_in(file, list, key, class_name);
+        add_stand_in(file, list, member.key, class_name);
     }
     /* they take precedence over inherited ones */
     for (int32_t i = 0; i < file->family.n_classes && status == GRAFT_OK; i++) {
@@ -196,16 +189,6 @@ static int read_default(const graft_json *value, const struct graft_place *place
                               graft_json_type_name(value));
 }
 
-/* Reads a member's value that is a field or a dotted path. */
-static int read_path(const graft_json *value, const struct graft_place *place, const char *key, const char **path,
-                     struct graft_error *error) {
-    size_t length = 0;
-    *path = graft_json_string(value, &length);
-    return *path != NULL && strlen(*path) == length
-               ? graft_check_path(place, key, *path, error)
-               : graft_check_failed(place, key, error, "expected a field's name, got %s", graft_json_type_name(value));
-}
-
 static struct graft_config_field *add_field(struct graft_family_file *file, struct graft_config_field *list,
                                             const char *name) {
     struct graft_config_field *field = &list[file->family.n_fields++];
@@ -213,60 +196,51 @@ static struct graft_config_field *add_field(struct graft_family_file *file, stru
     return field;
 }
 
-static int read_aliases(struct graft_family_file *file, const char *path, const graft_json *object,
+static int read_aliases(struct graft_family_file *file, const struct graft_field *aliases,
                         struct graft_config_field *list, struct graft_error *error) {
-    const struct graft_place top = {.file = path, .index = -1};
+    const struct graft_place top = {.file = aliases->file, .index = -1};
     const struct graft_place place = {.parent = &top, .field = "aliases", .index = -1};
-    const graft_json *value;
-    const char *key;
+    struct graft_field member;
     void *iterator = NULL;
     int status = GRAFT_OK;
-    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
-        struct graft_config_field *field = add_field(file, list, key);
-        status = graft_check_path(&place, key, key, error);
+    while (status == GRAFT_OK && graft_field_next(aliases, &iterator, &member)) {
+        struct graft_config_field *field = add_field(file, list, member.key);
+        status = graft_check_path(&place, member.key, member.key, error);
         if (status == GRAFT_OK) {
-            status = read_path(value, &place, key, &field->alias, error);
+            status = graft_field_string(aliases, member.key, &field->alias, NULL, error);
+        }
+        if (status == GRAFT_OK) {
+            status = graft_check_path(&place, member.key, field->alias, error);
         }
     }
     return status;
 }
 
-/* Reads a default that is an object: its members are fields under its name. */
-static int read_members(struct graft_family_file *file, const struct graft_place *place, const char *name,
-                        const graft_json *object, struct graft_config_field *list, struct graft_error *error) {
-    const graft_json *value;
-    const char *key;
-    void *iterator = NULL;
-    int status = GRAFT_OK;
-    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
-        char *whole = graft_format("%s.%s", name, key);
-        status = graft_transforms_read_keep(&file->blocks, whole, NULL, error);
-        if (status == GRAFT_OK) {
-            status = graft_check_path(place, whole, whole, error);
-        }
-        if (status == GRAFT_OK) {
-            status = read_default(value, place, whole, add_field(file, list, whole), error);
-        }
-    }
-    return status;
-}
-
-static int read_defaults(struct graft_family_file *file, const char *path, const graft_json *object,
+/* Reads the members of "defaults" or, with `name`, of a default that is an object: its members are fields under its
+ * name. */
+static int read_defaults(struct graft_family_file *file, const struct graft_field *object, const char *name,
                          struct graft_config_field *list, struct graft_error *error) {
-    const struct graft_place top = {.file = path, .index = -1};
+    const struct graft_place top = {.file = object->file, .index = -1};
     const struct graft_place place = {.parent = &top, .field = "defaults", .index = -1};
-    const graft_json *value;
-    const char *key;
+    struct graft_field member;
     void *iterator = NULL;
     int status = GRAFT_OK;
-    while (status == GRAFT_OK && graft_json_next(object, &iterator, &key, &value)) {
-        struct graft_config_field *field = add_field(file, list, key);
-        status = graft_check_path(&place, key, key, error);
-        if (status == GRAFT_OK && graft_json_type(value) == GRAFT_JSON_OBJECT) {
+    while (status == GRAFT_OK && graft_field_next(object, &iterator, &member)) {
+        const char *key = member.key;
+        if (name != NULL) {
+            char *whole = graft_format("%s.%s", name, key);
+            status = graft_transforms_read_keep(&file->blocks, whole, NULL, error);
+            key = whole;
+        }
+        if (status == GRAFT_OK) {
+            status = graft_check_path(&place, key, key, error);
+        }
+        if (status == GRAFT_OK) {
+            struct graft_config_field *field = add_field(file, list, key);
             field->kind = GRAFT_FIELD_OBJECT;
-            status = read_members(file, &place, key, value, list, error);
-        } else if (status == GRAFT_OK) {
-            status = read_default(value, &place, key, field, error);
+            status = name == NULL && graft_json_type(member.value) == GRAFT_JSON_OBJECT
+                         ? read_defaults(file, &member, key, list, error)
+                         : read_default(member.value, &place, key, field, error);
         }
     }
     return status;
@@ -285,20 +259,19 @@ static size_t count_defaults(const graft_json *object) {
 }
 
 int graft_family_read_fields(struct graft_family_file *file, const char *path, struct graft_error *error) {
-    const struct json_place top = {path, ""};
     const struct graft_family *like = file->like;
-    const graft_json *aliases, *defaults;
+    struct graft_field aliases, defaults;
     size_t n, n_defaults;
-    int status = graft_family_member(file, path, "aliases", &aliases, &n, error);
+    int status = graft_family_member(file, "aliases", &aliases, &n, error);
     if (status == GRAFT_OK) {
-        status = graft_family_member(file, path, "defaults", &defaults, &n_defaults, error);
+        status = graft_family_member(file, "defaults", &defaults, &n_defaults, error);
     }
     if (status != GRAFT_OK) {
         return status;
     }
-    n_defaults = count_defaults(defaults);
+    n_defaults = count_defaults(defaults.value);
     if (n_defaults > MAX_MEMBERS) {
-        return graft_json_place_wrong(&top, "defaults", "at most 4096 fields", defaults, error);
+        return graft_field_error(&defaults, error, "expected at most 4096 fields");
     }
     n += n_defaults;
     if (like != NULL) {
@@ -309,10 +282,10 @@ int graft_family_read_fields(struct graft_family_file *file, const char *path, s
     file->family.fields = list;
     file->family.field_stride = sizeof *list;
     if (status == GRAFT_OK) {
-        status = read_aliases(file, path, aliases, list, error);
+        status = read_aliases(file, &aliases, list, error);
     }
     if (status == GRAFT_OK) {
-        status = read_defaults(file, path, defaults, list, error);
+        status = read_defaults(file, &defaults, NULL, list, error);
     }
     if (like != NULL && status == GRAFT_OK) {
         for (int32_t i = 0; i < like->n_fields; i++) {
@@ -324,7 +297,6 @@ int graft_family_read_fields(struct graft_family_file *file, const char *path, s
 }
 
 int graft_family_read_ignored(struct graft_family_file *file, const char *path, struct graft_error *error) {
-    const struct json_place top = {path, ""};
     const struct graft_place place = {.file = path, .index = -1};
     const struct graft_family *like = file->like;
     const char **own = NULL;
@@ -337,7 +309,7 @@ int graft_family_read_ignored(struct graft_family_file *file, const char *path, 
         }
     }
     if (graft_json_get(file->document, "ignored_tensors") != NULL) {
-        status = graft_json_place_strings(&top, file->document, "ignored_tensors", &own, &n, error);
+        status = graft_field_strings(&file->root, "ignored_tensors", &own, &n, error);
     }
     const char **list = status == GRAFT_OK ? graft_family_room(file, path, n + n_all + 1, sizeof *list, error) : NULL;
     if (list == NULL) {

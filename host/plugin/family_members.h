@@ -11,6 +11,7 @@
 
 struct graft_family_file {
     graft_json *document;
+    struct graft_field root; /* of the document, while it is read */
     char *id;
     struct transforms_read blocks;         /* the memory to which the family points */
     const struct graft_family *like;       /* NULL: none */
@@ -44,9 +45,9 @@ int graft_family_read_ignored(struct graft_family_file *file, const char *path, 
 /* Reads "without_effect", "neutral" and "only", followed by the rules of the family that this one is like. */
 int graft_family_read_rules(struct graft_family_file *file, const char *path, struct graft_error *error);
 
-/* Reads an optional member that is an object of at most 4096 members; `*n` becomes their number. */
-int graft_family_member(const struct graft_family_file *file, const char *path, const char *key,
-                        const graft_json **object, size_t *n, struct graft_error *error);
+/* Gets an optional member that is an object of at most 4096 members; `*n` becomes their number. */
+int graft_family_member(const struct graft_family_file *file, const char *key, struct graft_field *object, size_t *n,
+                        struct graft_error *error);
 
 /* Allocates `n` zeroed elements of `size` bytes in `blocks`; NULL with an error set if memory ran out. */
 void *graft_family_room(struct graft_family_file *file, const char *path, size_t n, size_t size,

@@ -28,21 +28,22 @@ static int read_values(struct graft_family_file *file, const char *path, const c
                        struct graft_field_rule *list, struct graft_error *error) {
     const struct graft_place top = {.file = path, .index = -1};
     const struct graft_place place = {.parent = &top, .field = member, .index = -1};
-    const graft_json *value;
-    const char *key;
+    const struct graft_field object = graft_field_get(&file->root, member);
+    struct graft_field field;
     void *iterator = NULL;
     int status = GRAFT_OK;
-    while (status == GRAFT_OK && graft_json_next(graft_json_get(file->document, member), &iterator, &key, &value)) {
+    while (status == GRAFT_OK && graft_field_next(&object, &iterator, &field)) {
         struct graft_field_rule *rule = add(file, list);
-        *rule = (struct graft_field_rule){.name = key, .flags = flags};
-        status = graft_check_path(&place, key, key, error);
-        if (status == GRAFT_OK && (graft_json_type(value) != GRAFT_JSON_ARRAY || graft_json_size(value) == 0)) {
-            status = graft_check_failed(&place, key, error, "expected an array of values, got %s",
-                                        graft_json_type(value) == GRAFT_JSON_ARRAY ? "an empty one"
-                                                                                   : graft_json_type_name(value));
+        *rule = (struct graft_field_rule){.name = field.key, .flags = flags};
+        status = graft_check_path(&place, field.key, field.key, error);
+        if (status == GRAFT_OK) {
+            status = graft_field_array(&field, error);
+        }
+        if (status == GRAFT_OK && graft_json_size(field.value) == 0) {
+            status = graft_field_error(&field, error, "expected an array of values, got an empty one");
         }
         if (status == GRAFT_OK) {
-            char *text = graft_json_dump(value, 0);
+            char *text = graft_json_dump(field.value, 0);
             rule->values = text;
             status = graft_transforms_read_keep(&file->blocks, text, path, error);
         }
@@ -51,17 +52,16 @@ static int read_values(struct graft_family_file *file, const char *path, const c
 }
 
 int graft_family_read_rules(struct graft_family_file *file, const char *path, struct graft_error *error) {
-    const struct json_place top = {path, ""};
     const struct graft_family *like = file->like;
-    const graft_json *object;
+    struct graft_field object;
     const char **names = NULL;
     size_t n = 0, n_neutral, n_only, n_inherited = 0;
-    int status = graft_family_member(file, path, "neutral", &object, &n_neutral, error);
+    int status = graft_family_member(file, "neutral", &object, &n_neutral, error);
     if (status == GRAFT_OK) {
-        status = graft_family_member(file, path, "only", &object, &n_only, error);
+        status = graft_family_member(file, "only", &object, &n_only, error);
     }
     if (status == GRAFT_OK && graft_json_get(file->document, "without_effect") != NULL) {
-        status = graft_json_place_strings(&top, file->document, "without_effect", &names, &n, error);
+        status = graft_field_strings(&file->root, "without_effect", &names, &n, error);
     }
     if (like != NULL) {
         n_inherited += (size_t)graft_family_n_field_rules(like);

@@ -18,18 +18,16 @@ static const struct graft_description *description_of(const struct graft_family 
 
 /* Finds the family whose tower this one's is like: the one that the member "like" of "vision" names, or else the one
  * that the whole file is like. */
-static int find_tower(struct graft_family_file *file, const struct json_place *vision,
-                      const struct graft_family_finder *finder, struct graft_error *error) {
-    const char *like = NULL;
-    int status = graft_json_place_string(vision, graft_json_get(file->document, "vision"), "like", &like, error);
+static int find_tower(struct graft_family_file *file, const char *like, const struct graft_family_finder *finder,
+                      struct graft_error *error) {
     file->tower = file->like;
-    if (status != GRAFT_OK || like == NULL) {
-        return status;
+    if (like == NULL) {
+        return GRAFT_OK;
     }
-    status = graft_family_find_like(vision->file, "vision.like", like, finder, &file->tower, error);
+    int status = graft_family_find_like(file->root.file, "vision.like", like, finder, &file->tower, error);
     return status != GRAFT_OK || description_of(file->tower) != NULL
                ? status
-               : graft_error_set(error, GRAFT_ERROR_PLUGIN, vision->file, "vision.like: %s has no tower", like);
+               : graft_error_set(error, GRAFT_ERROR_PLUGIN, file->root.file, "vision.like: %s has no tower", like);
 }
 
 /* Sets file->vision to a copy of the tower of file->tower, with class names that begin with `prefix`, or to a new
@@ -44,20 +42,25 @@ static int start(struct graft_family_file *file, const char *prefix, struct graf
 int graft_family_read_vision(struct graft_family_file *file, const char *path, const struct graft_family_finder *finder,
                              struct graft_error *error) {
     static const char *const others[] = {"like", "prefix", "defaults", NULL};
-    const struct json_place top = {path, ""}, inner = {path, "vision"};
+    struct fields {
+        const char *prefix, *like;
+        const graft_json *defaults;
+    } fields = {0};
+    static const struct graft_member members[] = {
+        {"prefix", .offset = offsetof(struct fields, prefix), .is_optional = 1},
+        {"like", .offset = offsetof(struct fields, like), .is_optional = 1},
+        {"defaults", GRAFT_MEMBER_OBJECT, .offset = offsetof(struct fields, defaults), .is_optional = 1},
+        {0},
+    };
     const struct graft_place place = {.file = path, .index = -1};
-    const graft_json *vision = graft_json_get(file->document, "vision");
-    const graft_json *defaults = graft_json_get(vision, "defaults");
-    const char *prefix = NULL;
-    if (vision == NULL) {
+    const struct graft_field vision = graft_field_get(&file->root, "vision");
+    if (vision.value == NULL) {
         return GRAFT_OK;
     }
-    if (graft_json_type(vision) != GRAFT_JSON_OBJECT) {
-        return graft_json_place_wrong(&top, "vision", "an object", vision, error);
-    }
-    int status = graft_json_place_string(&inner, vision, "prefix", &prefix, error);
+    int status = graft_field_read_some(&vision, members, &fields, error);
+    const char *prefix = fields.prefix;
     if (status == GRAFT_OK && prefix == NULL) {
-        status = graft_json_place_string(&top, file->document, "prefix", &prefix, error);
+        status = graft_field_optional_string(&file->root, "prefix", &prefix, NULL, error);
     }
     if (status == GRAFT_OK && prefix == NULL) {
         status = graft_error_set(error, GRAFT_ERROR_PLUGIN, path,
@@ -67,17 +70,14 @@ int graft_family_read_vision(struct graft_family_file *file, const char *path, c
         status = graft_check_class_name(&place, "vision.prefix", prefix, error);
     }
     if (status == GRAFT_OK) {
-        status = find_tower(file, &inner, finder, error);
+        status = find_tower(file, fields.like, finder, error);
     }
     if (status == GRAFT_OK) {
         status = start(file, prefix, error);
     }
     const struct graft_family_part part = {"vision", path, &graft_vision_choices, file->vision};
-    if (status == GRAFT_OK && defaults != NULL && graft_json_type(defaults) != GRAFT_JSON_OBJECT) {
-        status = graft_json_place_wrong(&inner, "defaults", "an object", defaults, error);
-    }
     if (status == GRAFT_OK) {
-        status = graft_family_read_defaults(&part, defaults, 0, error);
+        status = graft_family_read_defaults(&part, fields.defaults, 0, error);
     }
-    return status == GRAFT_OK ? graft_family_read_choices(&part, vision, others, error) : status;
+    return status == GRAFT_OK ? graft_family_read_choices(&part, vision.value, others, error) : status;
 }

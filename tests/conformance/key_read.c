@@ -43,7 +43,8 @@ int case_list_init(struct key_list *list, const graft_json *transforms, enum cas
     *list = (struct key_list){0};
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         (void)graft_json_append_take(plain, plain_transform(graft_json_at(transforms, i), form));
-        status = graft_transform_read(graft_json_at(plain, i), "case", "transforms", &read, error);
+        const struct graft_field transform = graft_field_root(graft_json_at(plain, i), "case");
+        status = graft_transform_read(&transform, &read, error);
     }
     for (size_t i = 0; form == CASE_WITH_LEGACY && i < n_legacy && status == GRAFT_OK; i++) {
         status =

@@ -134,7 +134,8 @@ static void test_bad_files(void **state) {
         {"{\"without\": [\"[\"]}", "invalid regular expression"},
         {"{\"without\": 3}", "without: expected a string or an array"},
         {"{\"classes\": {\"LlamaMLP\": \"NoSuchMLP\"}}", "classes.LlamaMLP: there is no class \"NoSuchMLP\""},
-        {"{\"classes\": {\"LlamaMLP\": {\"module_path\": \"a\"}}}", "classes.LlamaMLP.class: expected a class name"},
+        {"{\"classes\": {\"LlamaMLP\": {\"module_path\": \"a\"}}}",
+         "classes.LlamaMLP.class: missing, expected a string"},
         {"{\"classes\": {\"LlamaMLP\": {\"class\": \"LlamaMLP\", \"module_path\": \"(\"}}}", "invalid regular"},
         {"{", "not valid JSON"},
     };
