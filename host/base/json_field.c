@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -141,6 +142,23 @@ int graft_field_id(const struct graft_field *field, int32_t *id, struct graft_er
     return result == GRAFT_MEMBER_READ ? GRAFT_OK : graft_field_error(field, error, "%s", message);
 }
 
+int graft_json_file_open(struct graft_json_file *file, const char *directory, const char *name, size_t max_bytes,
+                         int is_optional, struct graft_error *error) {
+    *file = (struct graft_json_file){.path = graft_path_join(directory, name)};
+    int status = file->path == NULL ? graft_fail_memory(error, directory)
+                 : !is_optional || graft_file_exists(file->path) != 0
+                     ? graft_json_read(file->path, max_bytes, &file->document, error)
+                     : GRAFT_OK;
+    file->root = graft_field_root(file->document, file->path);
+    return status;
+}
+
+void graft_json_file_close(struct graft_json_file *file) {
+    graft_json_free(file->document);
+    graft_free(file->path);
+    *file = (struct graft_json_file){0};
+}
+
 /* --- Tables --- */
 
 static enum graft_member_result fail_type(const char *what, const graft_json *value, char *message) {
@@ -188,6 +206,10 @@ static enum graft_member_result read_text(const struct graft_member *member, con
         fault = "expected one character";
     } else if (member->kind == GRAFT_MEMBER_TEXT && strlen(text) != length) {
         fault = "the string contains a NUL byte";
+    }
+    if (fault == NULL && member->fits != NULL && !member->fits(text)) {
+        (void)snprintf(message, GRAFT_MEMBER_MESSAGE, "expected %s, got \"%.100s\"", member->what, text);
+        return GRAFT_MEMBER_OUT_OF_BOUNDS;
     }
     if (fault != NULL) {
         (void)snprintf(message, GRAFT_MEMBER_MESSAGE, "%s", fault);

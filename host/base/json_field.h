@@ -59,6 +59,19 @@ int graft_field_strings(const struct graft_field *object, const char *key, const
 /* Gets the value itself as a token id. */
 int graft_field_id(const struct graft_field *field, int32_t *id, struct graft_error *error);
 
+/* --- Files --- */
+
+struct graft_json_file {
+    char *path;
+    graft_json *document;    /* NULL if an optional file does not exist */
+    struct graft_field root; /* of the document */
+};
+
+/* Reads DIRECTORY/NAME; to be closed, after an error too. */
+int graft_json_file_open(struct graft_json_file *file, const char *directory, const char *name, size_t max_bytes,
+                         int is_optional, struct graft_error *error);
+void graft_json_file_close(struct graft_json_file *file);
+
 /* --- Tables --- */
 
 enum graft_member_kind {
@@ -80,11 +93,13 @@ enum graft_member_kind {
 struct graft_member {
     const char *key;
     enum graft_member_kind kind;
-    size_t offset;            /* of the struct's member that it is read into */
-    int is_optional;          /* absent or null leaves the struct as it was: its content is the default */
-    int is_filled;            /* a text may not be empty */
-    double least, most;       /* bounds of a number, INFINITY: none; both 0: none at all */
-    const char *const *names; /* of a choice; ends with NULL */
+    size_t offset;                 /* of the struct's member that it is read into */
+    int is_optional;               /* absent or null leaves the struct as it was: its content is the default */
+    int is_filled;                 /* a text may not be empty */
+    double least, most;            /* bounds of a number, INFINITY: none; both 0: none at all */
+    const char *const *names;      /* of a choice; ends with NULL */
+    int (*fits)(const char *text); /* what else a text without NUL bytes has to be; NULL: nothing */
+    const char *what;              /* that in words: "64 hexadecimal digits" */
 };
 
 /* Reads the members of an object by a table that ends with {0}, in its order, into the struct at `into`. A member that

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/json_field.h"
 #include "chat/chat.h"
 
 enum { MAX_FILE_BYTES = 1 << 24, MAX_TEMPLATES = 64 };
@@ -89,26 +90,21 @@ static int add_json(struct graft_chat_template *chat, const graft_json *text, co
 }
 
 /* Reads the field chat_template: one template, or several with names. */
-static int read_field(struct graft_chat_template *chat, const char *directory, const char *file,
+static int read_field(struct graft_chat_template *chat, const char *directory, const char *name,
                       struct graft_error *error) {
-    char *path = graft_path_join(directory, file);
-    graft_json *document = NULL;
-    int status = path != NULL ? GRAFT_OK : graft_fail_memory(error, directory);
-    if (status == GRAFT_OK && graft_file_exists(path)) {
-        status = graft_json_read(path, MAX_FILE_BYTES, &document, error);
-    }
-    const graft_json *field = graft_json_get(document, "chat_template");
-    if (status == GRAFT_OK && graft_json_type(field) == GRAFT_JSON_ARRAY) {
-        for (size_t i = 0; i < graft_json_size(field) && status == GRAFT_OK; i++) {
-            const graft_json *item = graft_json_at(field, i);
+    struct graft_json_file file;
+    int status = graft_json_file_open(&file, directory, name, MAX_FILE_BYTES, 1, error);
+    const struct graft_field field = graft_field_get(&file.root, "chat_template");
+    if (status == GRAFT_OK && graft_json_type(field.value) == GRAFT_JSON_ARRAY) {
+        for (size_t i = 0; i < graft_json_size(field.value) && status == GRAFT_OK; i++) {
+            const graft_json *item = graft_json_at(field.value, i);
             status = add_json(chat, graft_json_get(item, "template"),
-                              graft_json_string(graft_json_get(item, "name"), NULL), path, error);
+                              graft_json_string(graft_json_get(item, "name"), NULL), file.path, error);
         }
-    } else if (status == GRAFT_OK && graft_json_type(field) > GRAFT_JSON_NULL) {
-        status = add_json(chat, field, "default", path, error);
+    } else if (status == GRAFT_OK && !graft_field_is_none(&field)) {
+        status = add_json(chat, field.value, "default", file.path, error);
     }
-    graft_json_free(document);
-    graft_free(path);
+    graft_json_file_close(&file);
     return status;
 }
 

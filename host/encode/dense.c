@@ -6,48 +6,20 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/file.h"
-#include "base/json.h"
+#include "base/json_field.h"
 #include "graft/convert.h"
 #include "weights/checkpoint.h"
 
 enum { MAX_FILE_BYTES = 1 << 20, MAX_SIZE = 1 << 20 };
 
-static int read_size(const char *file, const graft_json *document, const char *field, int64_t *size,
-                     struct graft_error *error) {
-    const graft_json *value = graft_json_get(document, field);
-    *size = graft_json_type(value) == GRAFT_JSON_INT ? graft_json_int(value) : 0;
-    return *size >= 1 && *size <= MAX_SIZE
-               ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected an integer from 1 to %d", field,
-                                 (int)MAX_SIZE);
+/* Whether an activation's class is `name`, without the Python module that it is imported from. */
+static int is_called(const char *activation, const char *name) {
+    const char *dot = strrchr(activation, '.');
+    return strcmp(dot != NULL ? dot + 1 : activation, name) == 0;
 }
 
-/* Reads the class of the activation; without the field it is tanh, as in sentence-transformers. */
-static int read_activation(const char *file, const graft_json *document, int32_t *is_tanh, struct graft_error *error) {
-    const char *name = graft_json_string(graft_json_get(document, "activation_function"), NULL);
-    const char *dot = name != NULL ? strrchr(name, '.') : NULL;
-    const char *last = dot != NULL ? dot + 1 : name;
-    *is_tanh = last == NULL || strcmp(last, "Tanh") == 0;
-    return *is_tanh || strcmp(last, "Identity") == 0
-               ? GRAFT_OK
-               : graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                                 "activation_function: expected Tanh or Identity, got \"%s\"", name);
-}
-
-/* Refuses fields that would change what the module computes. */
-static int refuse_others(const char *file, const graft_json *document, struct graft_error *error) {
-    static const char *const names[] = {"module_input_name", "module_output_name"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *name = graft_json_string(graft_json_get(document, names[i]), NULL);
-        if (name != NULL && strcmp(name, "sentence_embedding") != 0) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected \"sentence_embedding\", got \"%s\"",
-                                   names[i], name);
-        }
-    }
-    return graft_json_bool(graft_json_get(document, "use_residual"))
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, file, "use_residual: true is not supported")
-               : GRAFT_OK;
+static int is_known(const char *activation) {
+    return is_called(activation, "Tanh") || is_called(activation, "Identity");
 }
 
 /* Element `i` of a tensor, whose data may be unaligned. */
@@ -85,33 +57,47 @@ static int read_tensor(const char *folder, const struct graft_checkpoint *checkp
     return GRAFT_OK;
 }
 
-static int read_config(const char *file, const graft_json *document, int64_t in_features, struct graft_dense *dense,
+/* The fields of config.json. Without an activation it is tanh, as in sentence-transformers. */
+struct fields {
+    int64_t in_features, out_features;
+    int input, output, use_residual, bias;
+    const char *activation;
+};
+
+static int read_config(const struct graft_field *root, int64_t in_features, struct fields *fields,
                        struct graft_error *error) {
-    int status = read_size(file, document, "in_features", &dense->in_features, error);
-    if (status == GRAFT_OK && dense->in_features != in_features) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
+    static const char *const embedding[] = {"sentence_embedding", NULL};
+    static const struct graft_member members[] = {
+        {"in_features", GRAFT_MEMBER_INT, .offset = offsetof(struct fields, in_features), .least = 1, .most = MAX_SIZE},
+        {"out_features", GRAFT_MEMBER_INT, .offset = offsetof(struct fields, out_features), .least = 1,
+         .most = MAX_SIZE},
+        {"activation_function", GRAFT_MEMBER_TEXT, offsetof(struct fields, activation), 1, .fits = is_known,
+         .what = "Tanh or Identity"},
+        {"module_input_name", GRAFT_MEMBER_CHOICE, offsetof(struct fields, input), 1, .names = embedding},
+        {"module_output_name", GRAFT_MEMBER_CHOICE, offsetof(struct fields, output), 1, .names = embedding},
+        {"use_residual", GRAFT_MEMBER_FLAG, .offset = offsetof(struct fields, use_residual), .is_optional = 1},
+        {"bias", GRAFT_MEMBER_FLAG, .offset = offsetof(struct fields, bias), .is_optional = 1},
+        {0},
+    };
+    int status = graft_field_read_some(root, members, fields, error);
+    if (status == GRAFT_OK && fields->in_features != in_features) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, root->file,
                                  "in_features: expected %lld, the size of the vectors from the module before",
                                  (long long)in_features);
     }
-    if (status == GRAFT_OK) {
-        status = read_size(file, document, "out_features", &dense->out_features, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_activation(file, document, &dense->tanh, error);
-    }
-    return status == GRAFT_OK ? refuse_others(file, document, error) : status;
+    return status == GRAFT_OK && fields->use_residual
+               ? graft_error_set(error, GRAFT_ERROR_MODEL, root->file, "use_residual: true is not supported")
+               : status;
 }
 
-static int read_weights(const char *folder, const graft_json *document, struct graft_dense *dense,
-                        struct graft_error *error) {
-    const graft_json *bias = graft_json_get(document, "bias");
+static int read_weights(const char *folder, int has_bias, struct graft_dense *dense, struct graft_error *error) {
     struct graft_checkpoint *checkpoint = NULL;
     int status = graft_checkpoint_open(folder, &checkpoint, error);
     if (status == GRAFT_OK) {
         status = read_tensor(folder, checkpoint, "linear.weight", dense->out_features, dense->in_features,
                              &dense->weight, error);
     }
-    if (status == GRAFT_OK && (graft_json_type(bias) != GRAFT_JSON_BOOL || graft_json_bool(bias))) {
+    if (status == GRAFT_OK && has_bias) {
         status = read_tensor(folder, checkpoint, "linear.bias", dense->out_features, 0, &dense->bias, error);
     }
     graft_checkpoint_close(checkpoint);
@@ -119,19 +105,20 @@ static int read_weights(const char *folder, const graft_json *document, struct g
 }
 
 int graft_dense_read(const char *folder, int64_t in_features, struct graft_dense *dense, struct graft_error *error) {
-    graft_json *document = NULL;
-    char *file = graft_path_join(folder, "config.json");
-    *dense = (struct graft_dense){.in_features = in_features};
-    int status =
-        file != NULL ? graft_json_read(file, MAX_FILE_BYTES, &document, error) : graft_fail_memory(error, folder);
+    struct fields fields = {.bias = 1};
+    struct graft_json_file file;
+    *dense = (struct graft_dense){0};
+    int status = graft_json_file_open(&file, folder, "config.json", MAX_FILE_BYTES, 0, error);
     if (status == GRAFT_OK) {
-        status = read_config(file, document, in_features, dense, error);
+        status = read_config(&file.root, in_features, &fields, error);
     }
     if (status == GRAFT_OK) {
-        status = read_weights(folder, document, dense, error);
+        dense->in_features = in_features;
+        dense->out_features = fields.out_features;
+        dense->tanh = fields.activation == NULL || is_called(fields.activation, "Tanh");
+        status = read_weights(folder, fields.bias, dense, error);
     }
-    graft_json_free(document);
-    graft_free(file);
+    graft_json_file_close(&file);
     if (status != GRAFT_OK) {
         graft_dense_finish(dense);
     }

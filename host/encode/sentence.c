@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json_field.h"
 
 enum { MAX_FILE_BYTES = 1 << 20, MAX_MODULES = GRAFT_SENTENCE_STEPS };
 
@@ -16,35 +16,6 @@ struct reading {
     struct graft_sentence *sentence;
     int32_t has_pooling;
 };
-
-static int is_there(const graft_json *field) {
-    return graft_json_type(field) != GRAFT_JSON_ABSENT && graft_json_type(field) != GRAFT_JSON_NULL;
-}
-
-static int expected(const char *file, const char *field, const char *what, const graft_json *value,
-                    struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected %s, got %s", field, what,
-                           graft_json_type_name(value));
-}
-
-/* Reads an object from a file of the directory. *document is NULL if an optional file does not exist. */
-static int read_object(const char *directory, const char *name, int optional, char **file, graft_json **document,
-                       struct graft_error *error) {
-    *document = NULL;
-    *file = graft_path_join(directory, name);
-    if (*file == NULL) {
-        return graft_fail_memory(error, name);
-    }
-    if (optional && !graft_file_exists(*file)) {
-        return GRAFT_OK;
-    }
-    int status = graft_json_read(*file, MAX_FILE_BYTES, document, error);
-    if (status == GRAFT_OK && graft_json_type(*document) != GRAFT_JSON_OBJECT) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, *file, "expected an object, got %s",
-                                 graft_json_type_name(*document));
-    }
-    return status;
-}
 
 static const struct {
     const char *field; /* name in older files, a boolean */
@@ -61,11 +32,10 @@ static const struct {
 
 enum { MODES = sizeof modes / sizeof modes[0] };
 
-static int add_mode(const char *file, const graft_json *value, struct graft_pooling *pooling,
-                    struct graft_error *error) {
-    const char *name = graft_json_string(value, NULL);
+static int add_mode(const struct graft_field *field, struct graft_pooling *pooling, struct graft_error *error) {
+    const char *name = graft_json_string(field->value, NULL);
     if (name == NULL) {
-        return expected(file, "pooling_mode", "a string, or an array of strings", value, error);
+        return graft_field_wrong(field, "a string, or an array of strings", error);
     }
     for (size_t i = 0; i < MODES && pooling->n_modes < GRAFT_POOLING_MODES; i++) {
         if (strcmp(modes[i].name, name) == 0) {
@@ -73,60 +43,52 @@ static int add_mode(const char *file, const graft_json *value, struct graft_pool
             return GRAFT_OK;
         }
     }
-    return graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                           "pooling_mode: expected up to %d of cls, max, mean, mean_sqrt_len_tokens, weightedmean and "
-                           "lasttoken, got \"%s\"",
-                           (int)GRAFT_POOLING_MODES, name);
+    return graft_field_error(field, error,
+                             "expected up to %d of cls, max, mean, mean_sqrt_len_tokens, weightedmean and lasttoken, "
+                             "got \"%s\"",
+                             (int)GRAFT_POOLING_MODES, name);
 }
 
 /* Reads one name, or several in the order in which their vectors are concatenated. */
-static int read_mode_names(const char *file, const graft_json *value, struct graft_pooling *pooling,
-                           struct graft_error *error) {
-    if (graft_json_type(value) != GRAFT_JSON_ARRAY) {
-        return add_mode(file, value, pooling, error);
+static int read_mode_names(const struct graft_field *field, struct graft_pooling *pooling, struct graft_error *error) {
+    if (graft_json_type(field->value) != GRAFT_JSON_ARRAY) {
+        return add_mode(field, pooling, error);
     }
-    int status = graft_json_size(value) > 0
-                     ? GRAFT_OK
-                     : graft_error_set(error, GRAFT_ERROR_MODEL, file, "pooling_mode: the array is empty");
-    for (size_t i = 0; i < graft_json_size(value) && status == GRAFT_OK; i++) {
-        status = add_mode(file, graft_json_at(value, i), pooling, error);
+    int status = graft_json_size(field->value) > 0 ? GRAFT_OK : graft_field_error(field, error, "the array is empty");
+    for (size_t i = 0; i < graft_json_size(field->value) && status == GRAFT_OK; i++) {
+        const struct graft_field mode = graft_field_at(field, i);
+        status = add_mode(&mode, pooling, error);
     }
     return status;
 }
 
 /* Reads a boolean for each mode. The mean is on unless the file turns it off. */
-static int read_mode_fields(const char *file, const graft_json *document, struct graft_pooling *pooling,
-                            struct graft_error *error) {
-    for (size_t i = 0; i < MODES; i++) {
-        const graft_json *value = graft_json_get(document, modes[i].field);
+static int read_mode_fields(const struct graft_field *root, struct graft_pooling *pooling, struct graft_error *error) {
+    int status = GRAFT_OK;
+    for (size_t i = 0; i < MODES && status == GRAFT_OK; i++) {
+        const struct graft_member mode[] = {{modes[i].field, .kind = GRAFT_MEMBER_FLAG, .is_optional = 1}, {0}};
         int on = modes[i].mode == GRAFT_POOLING_MEAN;
-        if (is_there(value) && graft_json_type(value) != GRAFT_JSON_BOOL) {
-            return expected(file, modes[i].field, "a boolean", value, error);
-        }
-        if (is_there(value)) {
-            on = graft_json_bool(value);
-        }
+        status = graft_field_read_some(root, mode, &on, error);
         if (on) {
             pooling->modes[pooling->n_modes++] = modes[i].mode;
         }
     }
-    return pooling->n_modes > 0
-               ? GRAFT_OK
+    return status != GRAFT_OK || pooling->n_modes > 0
+               ? status
                : graft_error_set(
-                     error, GRAFT_ERROR_MODEL, file,
+                     error, GRAFT_ERROR_MODEL, root->file,
                      "pooling_mode_...: expected at least one of these fields to be true, but all are false");
 }
 
 /* Checks the width of token vectors, under the field's older or newer name. */
-static int check_width(const struct reading *reading, const char *file, const graft_json *document,
-                       struct graft_error *error) {
+static int check_width(const struct reading *reading, const struct graft_field *root, struct graft_error *error) {
     static const char *const names[] = {"word_embedding_dimension", "embedding_dimension"};
     int64_t hidden_size = reading->model->hidden_size;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const graft_json *width = graft_json_get(document, names[i]);
-        if (is_there(width) && (graft_json_type(width) != GRAFT_JSON_INT || graft_json_int(width) != hidden_size)) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected the model's hidden_size (%lld)",
-                                   names[i], (long long)hidden_size);
+        const struct graft_field width = graft_field_get(root, names[i]);
+        if (!graft_field_is_none(&width) &&
+            (graft_json_type(width.value) != GRAFT_JSON_INT || graft_json_int(width.value) != hidden_size)) {
+            return graft_field_error(&width, error, "expected the model's hidden_size (%lld)", (long long)hidden_size);
         }
     }
     return GRAFT_OK;
@@ -134,23 +96,24 @@ static int check_width(const struct reading *reading, const char *file, const gr
 
 static int read_pooling(struct reading *reading, const char *folder, struct graft_error *error) {
     struct graft_sentence *sentence = reading->sentence;
-    char *file = NULL;
-    graft_json *document = NULL;
-    int status = read_object(folder, "config.json", 0, &file, &document, error);
-    const graft_json *names = graft_json_get(document, "pooling_mode");
+    struct graft_json_file file;
+    int status = graft_json_file_open(&file, folder, "config.json", MAX_FILE_BYTES, 0, error);
+    const struct graft_field names = graft_field_get(&file.root, "pooling_mode");
     sentence->pooling.n_modes = 0;
     if (status == GRAFT_OK) {
-        status = is_there(names) ? read_mode_names(file, names, &sentence->pooling, error)
-                                 : read_mode_fields(file, document, &sentence->pooling, error);
+        status = graft_field_object(&file.root, NULL, error);
     }
     if (status == GRAFT_OK) {
-        status = check_width(reading, file, document, error);
+        status = graft_field_is_none(&names) ? read_mode_fields(&file.root, &sentence->pooling, error)
+                                             : read_mode_names(&names, &sentence->pooling, error);
+    }
+    if (status == GRAFT_OK) {
+        status = check_width(reading, &file.root, error);
     }
     reading->has_pooling = 1;
     sentence->size = graft_pooling_size(&sentence->pooling, reading->model->hidden_size);
     sentence->largest = sentence->size;
-    graft_json_free(document);
-    graft_free(file);
+    graft_json_file_close(&file);
     return status;
 }
 
@@ -166,20 +129,22 @@ static int read_dense(struct reading *reading, const char *folder, struct graft_
     return status;
 }
 
+/* The only input and output of modules that is supported. */
+static const char *const embedding[] = {"sentence_embedding", NULL};
+
 /* Older models have no config.json for Normalize. A newer one may ask to normalize another output, which is refused. */
 static int read_normalize(struct reading *reading, const char *folder, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"module_input_name", .kind = GRAFT_MEMBER_CHOICE, .is_optional = 1, .names = embedding}, {0}};
     struct graft_sentence *sentence = reading->sentence;
-    char *file = NULL;
-    graft_json *document = NULL;
-    int status = read_object(folder, "config.json", 1, &file, &document, error);
-    const char *input = graft_json_string(graft_json_get(document, "module_input_name"), NULL);
-    if (status == GRAFT_OK && input != NULL && strcmp(input, "sentence_embedding") != 0) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                                 "module_input_name: expected \"sentence_embedding\", got \"%s\"", input);
+    struct graft_json_file file;
+    int input = 0;
+    int status = graft_json_file_open(&file, folder, "config.json", MAX_FILE_BYTES, 1, error);
+    if (status == GRAFT_OK && file.document != NULL) {
+        status = graft_field_read_some(&file.root, members, &input, error);
     }
     sentence->steps[sentence->n_steps++] = (struct graft_sentence_step){0};
-    graft_json_free(document);
-    graft_free(file);
+    graft_json_file_close(&file);
     return status;
 }
 
@@ -190,98 +155,102 @@ static int is_inside(const char *path) {
 
 /* Reads an element of modules.json. Types include the Python module that they are imported from; only the last
  * component counts. */
-static int read_module(struct reading *reading, const char *file, const graft_json *module, size_t i,
-                       struct graft_error *error) {
-    const char *type = graft_json_string(graft_json_get(module, "type"), NULL);
-    const char *path = graft_json_string(graft_json_get(module, "path"), NULL);
-    if (type == NULL || path == NULL) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                               "module %zu: expected an object with the strings \"type\" and \"path\"", i);
+static int read_module(struct reading *reading, const struct graft_field *module, struct graft_error *error) {
+    struct fields {
+        const char *type, *path;
+    } fields = {0};
+    static const struct graft_member members[] = {
+        {"type", .offset = offsetof(struct fields, type)}, {"path", .offset = offsetof(struct fields, path)}, {0}};
+    const struct graft_field type = graft_field_get(module, "type"), path = graft_field_get(module, "path");
+    int status = graft_field_read_some(module, members, &fields, error);
+    if (status != GRAFT_OK) {
+        return status;
     }
-    const char *dot = strrchr(type, '.');
-    const char *name = dot != NULL ? dot + 1 : type;
-    if (!is_inside(path)) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, file, "%zu.path: \"%s\" leads out of the directory", i, path);
+    const char *dot = strrchr(fields.type, '.');
+    const char *name = dot != NULL ? dot + 1 : fields.type;
+    if (!is_inside(fields.path)) {
+        return graft_field_error(&path, error, "\"%s\" leads out of the directory", fields.path);
     }
-    if (i == 0 && strcmp(name, "Transformer") == 0) {
-        return path[0] == '\0' ? GRAFT_OK
-                               : graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                                                 "0.path: the model is in \"%s\"; expected it next to this file", path);
+    if (module->index == 0 && strcmp(name, "Transformer") == 0) {
+        return fields.path[0] == '\0'
+                   ? GRAFT_OK
+                   : graft_field_error(&path, error, "the model is in \"%s\"; expected it next to this file",
+                                       fields.path);
     }
     const struct {
         const char *name;
         int32_t after_pooling;
         int (*read)(struct reading *reading, const char *folder, struct graft_error *error);
     } readers[] = {{"Pooling", 0, read_pooling}, {"Dense", 1, read_dense}, {"Normalize", 1, read_normalize}};
-    for (size_t k = 0; i > 0 && k < sizeof readers / sizeof readers[0]; k++) {
+    for (size_t k = 0; module->index > 0 && k < sizeof readers / sizeof readers[0]; k++) {
         if (strcmp(name, readers[k].name) == 0 && reading->has_pooling == readers[k].after_pooling) {
-            char *folder = graft_path_join(reading->model->directory, path);
-            int status = folder != NULL ? readers[k].read(reading, folder, error) : graft_fail_memory(error, path);
+            char *folder = graft_path_join(reading->model->directory, fields.path);
+            status = folder != NULL ? readers[k].read(reading, folder, error) : graft_fail_memory(error, fields.path);
             graft_free(folder);
             return status;
         }
     }
-    return graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                           "%zu.type: \"%s\" is not supported here; expected Transformer, then Pooling, then Dense "
-                           "and Normalize",
-                           i, type);
+    return graft_field_error(&type, error,
+                             "\"%s\" is not supported here; expected Transformer, then Pooling, then Dense and "
+                             "Normalize",
+                             fields.type);
 }
 
-static int read_modules(struct reading *reading, const char *file, struct graft_error *error) {
-    graft_json *document = NULL;
-    int status = graft_json_read(file, MAX_FILE_BYTES, &document, error);
-    size_t n = graft_json_size(document);
-    if (status == GRAFT_OK && (graft_json_type(document) != GRAFT_JSON_ARRAY || n < 1 || n > MAX_MODULES)) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, file, "expected an array of 1 to %d modules", MAX_MODULES);
+static int read_modules(struct reading *reading, const struct graft_field *modules, struct graft_error *error) {
+    const size_t n = graft_json_size(modules->value);
+    int status = GRAFT_OK;
+    if (graft_json_type(modules->value) != GRAFT_JSON_ARRAY || n < 1 || n > MAX_MODULES) {
+        return graft_field_error(modules, error, "expected an array of 1 to %d modules", MAX_MODULES);
     }
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
-        status = read_module(reading, file, graft_json_at(document, i), i, error);
+        const struct graft_field module = graft_field_at(modules, i);
+        status = read_module(reading, &module, error);
     }
     if (status == GRAFT_OK && !reading->has_pooling) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, file, "there is no Pooling among the modules");
+        status = graft_field_error(modules, error, "there is no Pooling among the modules");
     }
-    graft_json_free(document);
     return status;
 }
 
 /* Reads the number of tokens at which texts are truncated: `max_seq_length`, or the model's maximum. */
 static int read_length(struct reading *reading, struct graft_error *error) {
-    char *file = NULL;
-    graft_json *document = NULL;
-    int status = read_object(reading->model->directory, "sentence_bert_config.json", 1, &file, &document, error);
-    const graft_json *length = graft_json_get(document, "max_seq_length");
-    const graft_json *lower = graft_json_get(document, "do_lower_case");
-    reading->sentence->max_tokens = reading->model->max_tokens;
-    if (status == GRAFT_OK && is_there(length)) {
-        if (graft_json_type(length) != GRAFT_JSON_INT || graft_json_int(length) < 1 ||
-            graft_json_int(length) > reading->model->max_tokens) {
-            status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                                     "max_seq_length: expected 1 to %lld, as many as the model reads",
-                                     (long long)reading->model->max_tokens);
-        } else {
-            reading->sentence->max_tokens = graft_json_int(length);
-        }
+    struct fields {
+        int64_t length;
+        int lower;
+    } fields = {.length = reading->model->max_tokens};
+    const struct graft_member members[] = {
+        {"max_seq_length", GRAFT_MEMBER_INT, offsetof(struct fields, length), 1, .least = 1,
+         .most = (double)fields.length},
+        {"do_lower_case", GRAFT_MEMBER_FLAG, .offset = offsetof(struct fields, lower), .is_optional = 1},
+        {0},
+    };
+    struct graft_json_file file;
+    int status =
+        graft_json_file_open(&file, reading->model->directory, "sentence_bert_config.json", MAX_FILE_BYTES, 1, error);
+    if (status == GRAFT_OK && file.document != NULL) {
+        status = graft_field_read_some(&file.root, members, &fields, error);
     }
-    if (status == GRAFT_OK && graft_json_bool(lower)) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
+    if (status == GRAFT_OK && fields.lower) {
+        status = graft_error_set(error, GRAFT_ERROR_MODEL, file.path,
                                  "do_lower_case: true is not supported; a normalizer in tokenizer.json does it");
     }
-    graft_json_free(document);
-    graft_free(file);
+    reading->sentence->max_tokens = fields.length;
+    graft_json_file_close(&file);
     return status;
 }
 
 static int check_prompts(const struct reading *reading, struct graft_error *error) {
-    char *file = NULL;
-    graft_json *document = NULL;
-    int status =
-        read_object(reading->model->directory, "config_sentence_transformers.json", 1, &file, &document, error);
-    if (status == GRAFT_OK && is_there(graft_json_get(document, "default_prompt_name"))) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                                 "default_prompt_name: putting a prompt before each text is not supported");
+    struct graft_json_file file;
+    int status = graft_json_file_open(&file, reading->model->directory, "config_sentence_transformers.json",
+                                      MAX_FILE_BYTES, 1, error);
+    const struct graft_field name = graft_field_get(&file.root, "default_prompt_name");
+    if (status == GRAFT_OK && file.document != NULL) {
+        status = graft_field_object(&file.root, NULL, error);
     }
-    graft_json_free(document);
-    graft_free(file);
+    if (status == GRAFT_OK && !graft_field_is_none(&name)) {
+        status = graft_field_error(&name, error, "putting a prompt before each text is not supported");
+    }
+    graft_json_file_close(&file);
     return status;
 }
 
@@ -299,25 +268,22 @@ static int refuse_without(const struct graft_sentence_model *model, const char *
 int graft_sentence_read(const struct graft_sentence_model *model, struct graft_sentence *sentence,
                         struct graft_error *error) {
     struct reading reading = {model, sentence, 0};
-    char *file = graft_path_join(model->directory, "modules.json");
+    struct graft_json_file file;
     *sentence = (struct graft_sentence){
         .pooling = {{GRAFT_POOLING_MEAN}, 1}, .size = model->hidden_size, .largest = model->hidden_size};
-    if (file == NULL) {
-        return graft_fail_memory(error, model->directory);
-    }
-    int status = GRAFT_OK;
-    if (graft_file_exists(file)) {
-        status = read_modules(&reading, file, error);
+    int status = graft_json_file_open(&file, model->directory, "modules.json", MAX_FILE_BYTES, 1, error);
+    if (status == GRAFT_OK && file.document == NULL) {
+        status = refuse_without(model, file.path, error);
+    } else if (status == GRAFT_OK) {
+        status = read_modules(&reading, &file.root, error);
         if (status == GRAFT_OK) {
             status = read_length(&reading, error);
         }
         if (status == GRAFT_OK) {
             status = check_prompts(&reading, error);
         }
-    } else {
-        status = refuse_without(model, file, error);
     }
-    graft_free(file);
+    graft_json_file_close(&file);
     if (status != GRAFT_OK) {
         graft_sentence_finish(sentence);
     }

@@ -8,63 +8,45 @@
 #include "base/dtype.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/json_field.h"
 #include "save/journal.h"
 
 enum { MAX_JOURNAL_BYTES = 256 << 20, VERSION = 1, MAX_INPUTS = 1 << 16 };
-
-static int malformed(const char *path, const char *list, size_t index, const char *what, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_MODEL, path, "%s[%zu]: %s", list, index, what);
-}
-
-/* A string member without NUL bytes, or NULL. */
-static const char *string_of(const graft_json *object, const char *key) {
-    size_t length = 0;
-    const char *text = graft_json_string(graft_json_get(object, key), &length);
-    return text != NULL && strlen(text) == length ? text : NULL;
-}
-
-/* A non-empty string member without NUL bytes, or NULL. */
-static const char *text_of(const graft_json *object, const char *key) {
-    const char *text = string_of(object, key);
-    return text != NULL && text[0] != '\0' ? text : NULL;
-}
 
 /* A number that is not negative, or -1. */
 static int64_t number_of(const graft_json *value) {
     return graft_json_type(value) == GRAFT_JSON_INT ? graft_json_int(value) : -1;
 }
 
-static int read_classes(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
-    for (size_t i = 0; i < graft_json_size(list); i++) {
-        const graft_json *item = graft_json_at(list, i);
-        struct journal_class cls = {text_of(item, "class"), text_of(item, "original_class"), text_of(item, "plugin")};
-        if (cls.class_name == NULL || cls.original == NULL || cls.plugin == NULL) {
-            return malformed(path, "replacements", i, "expected class, original_class and plugin", error);
-        }
-        if (graft_journal_add_class(journal, &cls) != 0) {
-            return graft_fail_memory(error, path);
-        }
-    }
-    return GRAFT_OK;
+static int read_class(const struct graft_field *item, struct journal *journal, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"class", .offset = offsetof(struct journal_class, class_name), .is_filled = 1},
+        {"original_class", .offset = offsetof(struct journal_class, original), .is_filled = 1},
+        {"plugin", .offset = offsetof(struct journal_class, plugin), .is_filled = 1},
+        {0},
+    };
+    struct journal_class cls;
+    int status = graft_field_read_some(item, members, &cls, error);
+    return status == GRAFT_OK && graft_journal_add_class(journal, &cls) != 0 ? graft_fail_memory(error, item->file)
+                                                                             : status;
 }
 
-static int read_options(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
-    for (size_t i = 0; i < graft_json_size(list); i++) {
-        const graft_json *item = graft_json_at(list, i);
-        const struct journal_option option = {text_of(item, "plugin"), text_of(item, "name"), string_of(item, "value")};
-        if (option.plugin == NULL || option.name == NULL || option.value == NULL) {
-            return malformed(path, "options", i, "expected plugin, name and value", error);
-        }
-        if (graft_journal_add_option(journal, &option) != 0) {
-            return graft_fail_memory(error, path);
-        }
-    }
-    return GRAFT_OK;
+static int read_option(const struct graft_field *item, struct journal *journal, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"plugin", .offset = offsetof(struct journal_option, plugin), .is_filled = 1},
+        {"name", .offset = offsetof(struct journal_option, name), .is_filled = 1},
+        {"value", .offset = offsetof(struct journal_option, value)},
+        {0},
+    };
+    struct journal_option option;
+    int status = graft_field_read_some(item, members, &option, error);
+    return status == GRAFT_OK && graft_journal_add_option(journal, &option) != 0 ? graft_fail_memory(error, item->file)
+                                                                                 : status;
 }
 
 /* Fills in type and shape. Returns 0 when they make no sense. */
 static int read_form(const graft_json *item, struct journal_tensor *tensor) {
-    const char *dtype = text_of(item, "dtype");
+    const char *dtype = graft_json_string(graft_json_get(item, "dtype"), NULL);
     const graft_json *shape = graft_json_get(item, "shape");
     size_t rank = graft_json_size(shape);
     tensor->dtype = dtype != NULL ? graft_dtype_from_name(dtype) : GRAFT_DTYPE_NONE;
@@ -83,20 +65,20 @@ static int read_form(const graft_json *item, struct journal_tensor *tensor) {
     return bytes >= 0;
 }
 
-static int read_tensors(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
-    for (size_t i = 0; i < graft_json_size(list); i++) {
-        const graft_json *item = graft_json_at(list, i);
-        struct journal_tensor tensor = {.name = text_of(item, "name"),
-                                        .lost = text_of(item, "lost"),
-                                        .made = graft_json_bool(graft_json_get(item, "made"))};
-        if (tensor.name == NULL || !read_form(item, &tensor)) {
-            return malformed(path, "tensors", i, "expected name, dtype and shape", error);
-        }
-        if (graft_journal_add_tensor(journal, &tensor) != 0) {
-            return graft_fail_memory(error, path);
-        }
+static int read_tensor(const struct graft_field *item, struct journal *journal, struct graft_error *error) {
+    static const struct graft_member members[] = {
+        {"name", .offset = offsetof(struct journal_tensor, name), .is_filled = 1},
+        {"lost", .offset = offsetof(struct journal_tensor, lost), .is_optional = 1},
+        {"made", GRAFT_MEMBER_FLAG, .offset = offsetof(struct journal_tensor, made), .is_optional = 1},
+        {0},
+    };
+    struct journal_tensor tensor = {0};
+    int status = graft_field_read_some(item, members, &tensor, error);
+    if (status == GRAFT_OK && !read_form(item->value, &tensor)) {
+        return graft_field_error(item, error, "expected name, dtype and shape");
     }
-    return GRAFT_OK;
+    return status == GRAFT_OK && graft_journal_add_tensor(journal, &tensor) != 0 ? graft_fail_memory(error, item->file)
+                                                                                 : status;
 }
 
 /* [tensor, begin, count]. Returns 0 when it makes no sense. */
@@ -151,57 +133,72 @@ static int read_parts(const char *path, const graft_json *list, int are_runs, st
     return GRAFT_OK;
 }
 
-/* Reads an input of a use: its type, its shape, and the tensors that it was made of. */
-static int read_input(const char *path, const graft_json *item, struct journal *journal, struct journal_use *use,
-                      int32_t k, struct graft_error *error) {
-    struct journal_tensor form = {0};
+/* The runs or parts of an object, an array; NULL: it has none. */
+static const graft_json *parts_of(const graft_json *item, int *are_runs) {
     const graft_json *runs = graft_json_get(item, "runs");
     const graft_json *parts = runs != NULL ? runs : graft_json_get(item, "parts");
-    if (!read_form(item, &form) || form.rank < 1 || form.count < 1 || graft_dtype_size(form.dtype) == 0 ||
-        graft_json_type(parts) != GRAFT_JSON_ARRAY) {
-        return malformed(path, "operations", journal->n_uses - 1, "an input needs dtype, shape, and runs or parts",
-                         error);
+    *are_runs = runs != NULL;
+    return graft_json_type(parts) == GRAFT_JSON_ARRAY ? parts : NULL;
+}
+
+/* Reads an input of a use: its type, its shape, and the tensors that it was made of. */
+static int read_input(const struct graft_field *item, struct journal *journal, struct journal_use *use, int32_t k,
+                      struct graft_error *error) {
+    struct journal_tensor form = {0};
+    int are_runs;
+    const graft_json *parts = parts_of(item->value, &are_runs);
+    if (!read_form(item->value, &form) || form.rank < 1 || form.count < 1 || graft_dtype_size(form.dtype) == 0 ||
+        parts == NULL) {
+        return graft_field_error(item, error, "an input needs dtype, shape, and runs or parts");
     }
     use->inputs[k] =
         (struct graft_value_info){.struct_size = sizeof use->inputs[k], .dtype = form.dtype, .rank = form.rank};
     memcpy(use->inputs[k].shape, form.shape, sizeof form.shape);
     use->origins[k].name = use->name;
-    int status = read_parts(path, parts, runs != NULL, journal, &use->origins[k], error);
+    int status = read_parts(item->file, parts, are_runs, journal, &use->origins[k], error);
     for (size_t i = 0; i < use->origins[k].n_parts && status == GRAFT_OK; i++) {
         const struct journal_part *part = &use->origins[k].parts[i];
         const struct journal_tensor *tensor = &journal->tensors[part->tensor];
         if ((tensor->made && part->tensor >= use->first) || !graft_box_valid(&part->box, form.count, tensor->count)) {
-            status = malformed(path, "operations", journal->n_uses - 1,
-                               "an input is made of what comes later, or of more than it has room for", error);
+            status =
+                graft_field_error(item, error, "an input is made of what comes later, or of more than it has room for");
         }
     }
     return status;
 }
 
-static int read_use(const char *path, const graft_json *item, size_t i, struct journal *journal,
-                    struct graft_error *error) {
-    const graft_json *inputs = graft_json_get(item, "inputs"), *outputs = graft_json_get(item, "outputs");
-    const char *name = text_of(item, "name"), *plugin = text_of(item, "plugin");
+static int read_use(const struct graft_field *item, struct journal *journal, struct graft_error *error) {
+    struct fields {
+        const char *name, *plugin;
+    } fields = {0};
+    static const struct graft_member members[] = {
+        {"name", .offset = offsetof(struct fields, name), .is_filled = 1},
+        {"plugin", .offset = offsetof(struct fields, plugin), .is_filled = 1},
+        {0},
+    };
+    const struct graft_field inputs = graft_field_get(item, "inputs");
+    const graft_json *outputs = graft_json_get(item->value, "outputs");
     int64_t first = number_of(graft_json_at(outputs, 0)), n = number_of(graft_json_at(outputs, 1));
-    const struct journal_use *last = i > 0 ? &journal->uses[i - 1] : NULL;
+    const struct journal_use *last = journal->n_uses > 0 ? &journal->uses[journal->n_uses - 1] : NULL;
     int64_t least = last != NULL ? (int64_t)last->first + last->n_outputs : 0;
-    int sound = name != NULL && plugin != NULL && graft_json_size(inputs) >= 1 &&
-                graft_json_size(inputs) <= MAX_INPUTS && n >= 1 && n <= MAX_INPUTS && first >= least &&
-                first <= (int64_t)journal->n_tensors - n;
+    int status = graft_field_read_some(item, members, &fields, error);
+    int sound = graft_json_size(inputs.value) >= 1 && graft_json_size(inputs.value) <= MAX_INPUTS && n >= 1 &&
+                n <= MAX_INPUTS && first >= least && first <= (int64_t)journal->n_tensors - n;
     for (int64_t k = 0; k < n && sound; k++) {
         const struct journal_tensor *tensor = &journal->tensors[first + k];
         sound = tensor->made && tensor->count > 0 && graft_dtype_size(tensor->dtype) > 0;
     }
-    if (!sound) {
-        return malformed(path, "operations", i, "expected name, plugin, inputs and outputs that are made in this order",
-                         error);
+    if (status != GRAFT_OK || !sound) {
+        return status != GRAFT_OK
+                   ? status
+                   : graft_field_error(item, error, "expected inputs, and outputs that are made in this order");
     }
-    struct journal_use *use = graft_journal_add_use(journal, (int32_t)graft_json_size(inputs), (int32_t)n);
+    struct journal_use *use = graft_journal_add_use(journal, (int32_t)graft_json_size(inputs.value), (int32_t)n);
     if (use == NULL) {
-        return graft_fail_memory(error, path);
+        return graft_fail_memory(error, item->file);
     }
-    use->name = name;
-    use->plugin = plugin;
+    use->name = fields.name;
+    use->plugin = fields.plugin;
     use->first = (size_t)first;
     for (int32_t k = 0; k < use->n_outputs; k++) {
         const struct journal_tensor *tensor = &journal->tensors[first + k];
@@ -209,38 +206,31 @@ static int read_use(const char *path, const graft_json *item, size_t i, struct j
             .struct_size = sizeof use->outputs[k], .dtype = tensor->dtype, .rank = tensor->rank};
         memcpy(use->outputs[k].shape, tensor->shape, sizeof tensor->shape);
     }
-    int status = GRAFT_OK;
     for (int32_t k = 0; k < use->n_inputs && status == GRAFT_OK; k++) {
-        status = read_input(path, graft_json_at(inputs, (size_t)k), journal, use, k, error);
+        const struct graft_field input = graft_field_at(&inputs, (size_t)k);
+        status = read_input(&input, journal, use, k, error);
     }
     return status;
 }
 
-static int read_uses(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
-    int status = GRAFT_OK;
-    for (size_t i = 0; i < graft_json_size(list) && status == GRAFT_OK; i++) {
-        status = read_use(path, graft_json_at(list, i), i, journal, error);
+static int read_entry(const struct graft_field *item, struct journal *journal, struct graft_error *error) {
+    static const struct graft_member members[] = {{"name", .kind = GRAFT_MEMBER_TEXT, .is_filled = 1}, {0}};
+    const char *name = NULL;
+    int are_runs;
+    const graft_json *parts = parts_of(item->value, &are_runs);
+    int status = graft_field_read_some(item, members, &name, error);
+    if (status == GRAFT_OK && parts == NULL) {
+        return graft_field_error(item, error, "expected name, and runs or parts");
     }
-    return status;
+    if (status == GRAFT_OK && graft_journal_add_entry(journal, name) != 0) {
+        return graft_fail_memory(error, item->file);
+    }
+    return status == GRAFT_OK
+               ? read_parts(item->file, parts, are_runs, journal, &journal->entries[journal->n_entries - 1], error)
+               : status;
 }
 
-static int read_entries(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
-    for (size_t i = 0; i < graft_json_size(list); i++) {
-        const graft_json *item = graft_json_at(list, i);
-        const graft_json *runs = graft_json_get(item, "runs");
-        const graft_json *parts = runs != NULL ? runs : graft_json_get(item, "parts");
-        const char *name = text_of(item, "name");
-        if (name == NULL || graft_json_type(parts) != GRAFT_JSON_ARRAY) {
-            return malformed(path, "parameters", i, "expected name, and runs or parts", error);
-        }
-        if (graft_journal_add_entry(journal, name) != 0) {
-            return graft_fail_memory(error, path);
-        }
-        int status = read_parts(path, parts, runs != NULL, journal, &journal->entries[journal->n_entries - 1], error);
-        if (status != GRAFT_OK) {
-            return status;
-        }
-    }
+static int check_entries(const char *path, struct journal *journal, struct graft_error *error) {
     graft_journal_sort(journal);
     for (size_t i = 1; i < journal->n_entries; i++) {
         if (strcmp(journal->entries[i - 1].name, journal->entries[i].name) == 0) {
@@ -251,43 +241,36 @@ static int read_entries(const char *path, const graft_json *list, struct journal
     return GRAFT_OK;
 }
 
-static int read_absent(const char *path, const graft_json *list, struct journal *journal, struct graft_error *error) {
-    for (size_t i = 0; i < graft_json_size(list); i++) {
-        size_t length = 0;
-        const char *name = graft_json_string(graft_json_at(list, i), &length);
-        if (name == NULL || strlen(name) != length) {
-            return malformed(path, "absent", i, "expected the name of a parameter", error);
-        }
-        if (graft_journal_add_absent(journal, name) != 0) {
-            return graft_fail_memory(error, path);
-        }
+static int read_absent(const struct graft_field *item, struct journal *journal, struct graft_error *error) {
+    size_t length = 0;
+    const char *name = graft_json_string(item->value, &length);
+    if (name == NULL || strlen(name) != length) {
+        return graft_field_error(item, error, "expected the name of a parameter");
     }
-    return GRAFT_OK;
+    return graft_journal_add_absent(journal, name) != 0 ? graft_fail_memory(error, item->file) : GRAFT_OK;
 }
 
 static int read_document(const char *path, struct journal *journal, struct graft_error *error) {
+    static const struct {
+        const char *key;
+        int (*read)(const struct graft_field *item, struct journal *journal, struct graft_error *error);
+    } lists[] = {
+        {"replacements", read_class}, {"options", read_option}, {"absent", read_absent},
+        {"tensors", read_tensor},     {"operations", read_use}, {"parameters", read_entry},
+    };
     int status = graft_json_read_strict(path, MAX_JOURNAL_BYTES, &journal->document, error);
-    if (status != GRAFT_OK) {
-        return status;
-    }
-    if (number_of(graft_json_get(journal->document, "version")) != VERSION) {
+    const struct graft_field root = graft_field_root(journal->document, path);
+    if (status == GRAFT_OK && number_of(graft_json_get(root.value, "version")) != VERSION) {
         return graft_error_set(error, GRAFT_ERROR_MODEL, path, "version: expected %d", VERSION);
     }
-    status = read_classes(path, graft_json_get(journal->document, "replacements"), journal, error);
-    if (status == GRAFT_OK) {
-        status = read_options(path, graft_json_get(journal->document, "options"), journal, error);
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0] && status == GRAFT_OK; k++) {
+        const struct graft_field list = graft_field_get(&root, lists[k].key);
+        for (size_t i = 0; i < graft_json_size(list.value) && status == GRAFT_OK; i++) {
+            const struct graft_field item = graft_field_at(&list, i);
+            status = lists[k].read(&item, journal, error);
+        }
     }
-    if (status == GRAFT_OK) {
-        status = read_absent(path, graft_json_get(journal->document, "absent"), journal, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_tensors(path, graft_json_get(journal->document, "tensors"), journal, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_uses(path, graft_json_get(journal->document, "operations"), journal, error);
-    }
-    return status == GRAFT_OK ? read_entries(path, graft_json_get(journal->document, "parameters"), journal, error)
-                              : status;
+    return status == GRAFT_OK ? check_entries(path, journal, error) : status;
 }
 
 int graft_journal_read(const char *directory, struct journal *journal, struct graft_error *error) {

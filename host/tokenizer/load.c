@@ -18,7 +18,7 @@ struct loading {
     struct graft_tokenizer *tokenizer;
     const char *directory;
     const struct graft_tokenizer_options *options; /* NULL: none */
-    graft_json *config;                            /* config.json; NULL: there is none */
+    struct graft_json_file config;                 /* config.json, if there is one */
     struct graft_token_class token_class;
     struct graft_config_tokens tokens;
     struct graft_document document;           /* tokenizer.json */
@@ -193,19 +193,16 @@ static void ignore_fields(const struct loading *loading, graft_json *document) {
 
 /* Reads the files that determine the tokenizer's class. */
 static int read_configs(struct loading *loading, struct graft_error *error) {
-    char *path = graft_path_join(loading->directory, "config.json");
-    int status = path != NULL ? graft_config_tokens_open(&loading->tokens, loading->directory, error)
-                              : graft_fail_memory(error, loading->directory);
-    if (status == GRAFT_OK && graft_file_exists(path)) {
-        status = graft_json_read(path, MAX_CONFIG_BYTES, &loading->config, error);
+    int status = graft_config_tokens_open(&loading->tokens, loading->directory, error);
+    if (status == GRAFT_OK) {
+        status = graft_json_file_open(&loading->config, loading->directory, "config.json", MAX_CONFIG_BYTES, 1, error);
     }
-    graft_free(path);
-    ignore_fields(loading, loading->config);
+    ignore_fields(loading, loading->config.document);
     ignore_fields(loading, loading->tokens.documents[GRAFT_TOKENIZER_CONFIG]);
     ignore_fields(loading, loading->tokens.documents[GRAFT_SPECIAL_TOKENS_MAP]);
     return status == GRAFT_OK
                ? graft_token_class_choose(&loading->token_class, loading->tokens.documents[GRAFT_TOKENIZER_CONFIG],
-                                          loading->config, error)
+                                          loading->config.document, error)
                : status;
 }
 
@@ -246,7 +243,7 @@ static int load(struct loading *loading, struct graft_error *error) {
     }
     if (status == GRAFT_OK) {
         status = graft_config_fields_check(loading->tokens.documents[GRAFT_TOKENIZER_CONFIG],
-                                           loading->tokens.paths[GRAFT_TOKENIZER_CONFIG], loading->config,
+                                           loading->tokens.paths[GRAFT_TOKENIZER_CONFIG], loading->config.document,
                                            loading->tokenizer->vocab.count, error);
     }
     if (status == GRAFT_OK && !loading->converts) {
@@ -279,7 +276,7 @@ int graft_tokenizer_load_with(const char *directory, const struct graft_tokenize
     graft_document_finish(&loading.document);
     graft_config_tokens_finish(&loading.tokens);
     graft_token_class_finish(&loading.token_class);
-    graft_json_free(loading.config);
+    graft_json_file_close(&loading.config);
     if (status != GRAFT_OK) {
         graft_tokenizer_free(loading.tokenizer);
         return status;

@@ -232,7 +232,7 @@ manifest 'code for any machine' 'no package: it has no acme_mlp.family.json' 's/
 manifest 'another id' 'id: expected acme_mlp' 's/"id": "acme_mlp"/"id": "other"/'
 manifest 'an id that leads elsewhere' "id: expected the plugin's id" 's,"id": "acme_mlp","id": "../x",'
 manifest 'a later format' 'graft_package: expected 1' 's/"graft_package": 1/"graft_package": 2/'
-manifest 'an unknown field' 'extra: no such field' 's/"graft_package": 1/"graft_package": 1, "extra": 1/'
+manifest 'an unknown field' 'extra: unknown field' 's/"graft_package": 1/"graft_package": 1, "extra": 1/'
 manifest 'no JSON' 'manifest.json' 's/{/[/'
 manifest 'a version that is none' 'version: expected' 's/"version": "[^"]*"/"version": "1\/2"/'
 

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/json_field.h"
 #include "base/json_writer.h"
 #include "cli/package/ustar.h"
 
@@ -57,79 +58,63 @@ int manifest_add(graft_json *document, const char *name, const char *bytes, size
 
 /* --- Reading --- */
 
-static int expected(const char *source, const char *field, const char *what, struct graft_error *error) {
-    return graft_error_set(error, GRAFT_ERROR_MODEL, source, "%s: expected %s", field, what);
+/* Whether a text has no control characters. */
+static int is_line(const char *text) {
+    while (*text != '\0' && !iscntrl((unsigned char)*text)) {
+        text++;
+    }
+    return *text == '\0';
 }
 
-/* A text without NUL and control characters; NULL if it is none. */
-static const char *text_of(const graft_json *object, const char *key) {
-    size_t length = 0;
-    const char *text = graft_json_string(graft_json_get(object, key), &length);
-    if (text == NULL || strlen(text) != length) {
-        return NULL;
+static int check_files(const struct graft_field *files, struct graft_error *error) {
+    struct fields {
+        const char *name, *sha256;
+        int64_t bytes;
+    } fields;
+    static const struct graft_member members[] = {
+        {"name", .offset = offsetof(struct fields, name), .fits = ustar_is_name, .what = "the name of a file"},
+        {"bytes", GRAFT_MEMBER_INT, .offset = offsetof(struct fields, bytes)},
+        {"sha256", .offset = offsetof(struct fields, sha256), .fits = graft_sha256_is, .what = "a SHA-256"},
+        {0},
+    };
+    int status = graft_field_array(files, error);
+    for (size_t i = 0; i < graft_json_size(files->value) && status == GRAFT_OK; i++) {
+        const struct graft_field file = graft_field_at(files, i);
+        status = graft_field_read(&file, members, &fields, error);
     }
-    for (const char *at = text; *at != '\0'; at++) {
-        if (iscntrl((unsigned char)*at)) {
-            return NULL;
-        }
-    }
-    return text;
-}
-
-static int check_files(const struct manifest *manifest, const char *source, struct graft_error *error) {
-    static const char *const keys[] = {"name", "bytes", "sha256", NULL};
-    for (size_t i = 0; i < graft_json_size(manifest->files); i++) {
-        const graft_json *file = graft_json_at(manifest->files, i);
-        const char *name = text_of(file, "name"), *sha256 = text_of(file, "sha256");
-        if (name == NULL || !ustar_is_name(name) || sha256 == NULL || !graft_sha256_is(sha256) ||
-            graft_json_type(graft_json_get(file, "bytes")) != GRAFT_JSON_INT ||
-            graft_json_other_key(file, keys) != NULL) {
-            return expected(source, "files", "objects with a name, bytes and a sha256, and nothing else", error);
-        }
-    }
-    return GRAFT_OK;
+    return status;
 }
 
 int manifest_read(graft_json *document_take, const char *source, struct manifest *manifest, struct graft_error *error) {
-    static const char *const keys[] = {"graft_package", "id",      "version", "license", "description",
-                                       "abi",           "machine", "files",   NULL};
-    const graft_json *abi = graft_json_get(document_take, "abi");
-    *manifest = (struct manifest){
-        .document = document_take,
-        .id = text_of(document_take, "id"),
-        .version = text_of(document_take, "version"),
-        .license = text_of(document_take, "license"),
-        .description = text_of(document_take, "description"),
-        .abi_major = graft_json_int(graft_json_get(abi, "major")),
-        .abi_minor_needed = graft_json_int(graft_json_get(abi, "minor_needed")),
-        .machine = text_of(document_take, "machine"),
-        .files = graft_json_get(document_take, "files"),
+    static const char version[] = "a version of letters, digits, '.', '_', '+' and '-'", line[] = "a line of text";
+    static const struct graft_member members[] = {
+        {"graft_package", .kind = GRAFT_MEMBER_SKIPPED},
+        {"id", .offset = offsetof(struct manifest, id), .fits = ustar_is_name, .what = "the plugin's id"},
+        {"version", .offset = offsetof(struct manifest, version), .fits = ustar_is_name, .what = version},
+        {"license", .offset = offsetof(struct manifest, license), .fits = is_line, .what = line},
+        {"description", .offset = offsetof(struct manifest, description), .fits = is_line, .what = line},
+        {"machine", .offset = offsetof(struct manifest, machine), .fits = is_line, .what = line},
+        {"abi", .kind = GRAFT_MEMBER_SKIPPED},
+        {"files", GRAFT_MEMBER_ARRAY, .offset = offsetof(struct manifest, files)},
+        {0},
     };
-    if (graft_json_int(graft_json_get(document_take, "graft_package")) != 1) {
-        return expected(source, "graft_package", "1, the version of the format that this program knows", error);
+    static const struct graft_member abi_members[] = {
+        {"major", GRAFT_MEMBER_INT, .offset = offsetof(struct manifest, abi_major)},
+        {"minor_needed", GRAFT_MEMBER_INT, .offset = offsetof(struct manifest, abi_minor_needed)},
+        {0},
+    };
+    const struct graft_field root = graft_field_root(document_take, source);
+    const struct graft_field format = graft_field_get(&root, "graft_package"), abi = graft_field_get(&root, "abi"),
+                             files = graft_field_get(&root, "files");
+    *manifest = (struct manifest){.document = document_take};
+    if (graft_json_int(format.value) != 1) {
+        return graft_field_error(&format, error, "expected 1, the version of the format that this program knows");
     }
-    const char *other = graft_json_other_key(document_take, keys);
-    if (other != NULL) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, source, "%.100s: no such field", other);
+    int status = graft_field_read(&root, members, manifest, error);
+    if (status == GRAFT_OK) {
+        status = graft_field_read_some(&abi, abi_members, manifest, error);
     }
-    if (manifest->id == NULL || !ustar_is_name(manifest->id)) {
-        return expected(source, "id", "the plugin's id", error);
-    }
-    if (manifest->version == NULL || !ustar_is_name(manifest->version)) {
-        return expected(source, "version", "a version of letters, digits, '.', '_', '+' and '-'", error);
-    }
-    if (manifest->license == NULL || manifest->description == NULL || manifest->machine == NULL) {
-        return expected(source,
-                        manifest->license == NULL       ? "license"
-                        : manifest->description == NULL ? "description"
-                                                        : "machine",
-                        "a text", error);
-    }
-    if (graft_json_type(graft_json_get(abi, "major")) != GRAFT_JSON_INT ||
-        graft_json_type(graft_json_get(abi, "minor_needed")) != GRAFT_JSON_INT) {
-        return expected(source, "abi", "an object with the integers major and minor_needed", error);
-    }
-    return check_files(manifest, source, error);
+    return status == GRAFT_OK ? check_files(&files, error) : status;
 }
 
 void manifest_finish(struct manifest *manifest) {
