@@ -28,7 +28,7 @@ upward() { # upward TREE: what goes against the order
         to in place && place[to] > place[from] { print $1 " includes " $2 ", which is above it" }' | sort -u
 }
 
-behind_walls() { # behind_walls TREE: what looks over a wall
+over_walls() { # over_walls TREE: includes that belong to one folder, elsewhere
     includes "$1" | awk '
         function only(header, where) {
             if ($2 ~ header && $1 !~ where) print $1 " includes " $2 ", which is for " where
@@ -82,7 +82,7 @@ unexplained() { # unexplained TREE: folders without such a README, and files tha
 }
 check "each folder says what it does" "" "$(unexplained "$host")"
 check "no folder includes upwards" "" "$(upward "$host")"
-check "libraries are included behind their walls only" "" "$(behind_walls "$host")"
+check "each library is included in its own folder only" "" "$(over_walls "$host")"
 
 check "a plugin's folder needs no other" "" "$(neighbours "$source/plugins")"
 
@@ -105,20 +105,20 @@ fault "an upward include" value/box.c '"plan/plan.h"' upward
 fault "an upward include of a folder in a folder" base/a/b.c '"library/library.h"' upward
 fault "a folder that is not in the order" elsewhere/a.c '"base/alloc.h"' upward
 fault "a public header that includes the host's" include/graft/host/graft.h '"base/alloc.h"' upward
-fault "ltdl" registry/a.c '<ltdl.h>' behind_walls
-fault "PCRE2" tokenizer/a.c '<pcre2.h>' behind_walls
-fault "jansson" weights/a.c '<jansson.h>' behind_walls
-fault "libevent" library/a.c '<event2/event.h>' behind_walls
-fault "instructions of a processor" bind/a.c '<immintrin.h>' behind_walls
-fault "libpng" library/a.c '<png.h>' behind_walls
-fault "the host in host/arch" arch/a.c '"base/alloc.h"' behind_walls
-fault "a header of the library in host/arch" arch/moe/a.c '"graft/host/graft.h"' behind_walls
-fault "the inside of the library in a command" cli/commands/a.c '"library/library.h"' behind_walls
-fault "the inside of the library in main.c" main.c '"model/tree.h"' behind_walls
-fault "utf8proc" jinja/run.c '<utf8proc.h>' behind_walls
-fault "tokenizers in host/jinja" jinja/run.c '"tokenizer/unicode.h"' behind_walls
-fault "tokenizers in host/grammar" grammar/trie.c '"tokenizer/unicode.h"' behind_walls
-fault "models in host/weights" weights/a.c '"config/config.h"' behind_walls
+fault "ltdl" registry/a.c '<ltdl.h>' over_walls
+fault "PCRE2" tokenizer/a.c '<pcre2.h>' over_walls
+fault "jansson" weights/a.c '<jansson.h>' over_walls
+fault "libevent" library/a.c '<event2/event.h>' over_walls
+fault "instructions of a processor" bind/a.c '<immintrin.h>' over_walls
+fault "libpng" library/a.c '<png.h>' over_walls
+fault "the host in host/arch" arch/a.c '"base/alloc.h"' over_walls
+fault "a header of the library in host/arch" arch/moe/a.c '"graft/host/graft.h"' over_walls
+fault "the inside of the library in a command" cli/commands/a.c '"library/library.h"' over_walls
+fault "the inside of the library in main.c" main.c '"model/tree.h"' over_walls
+fault "utf8proc" jinja/run.c '<utf8proc.h>' over_walls
+fault "tokenizers in host/jinja" jinja/run.c '"tokenizer/unicode.h"' over_walls
+fault "tokenizers in host/grammar" grammar/trie.c '"tokenizer/unicode.h"' over_walls
+fault "models in host/weights" weights/a.c '"config/config.h"' over_walls
 fault "a header of another plugin" mine/a.c '"../yours/a.h"' neighbours
 fault "the same without dots" mine/a.c '"yours/a.h"' neighbours
 fault "the host in a plugin" mine/a.c '"base/alloc.h"' neighbours

@@ -36,7 +36,7 @@ int graft_base64_decode(const char *text, size_t length, struct graft_text *out)
             bits = bits << 6 | (uint32_t)digit;
         }
         if ((bits & ((1u << (8 * (4 - digits))) - 1)) != 0) {
-            return -1; /* bits are left over behind the last byte */
+            return -1; /* bits are left over after the last byte */
         }
         const char bytes[3] = {(char)(bits >> 16), (char)(bits >> 8), (char)bits};
         graft_text_add(out, bytes, digits - 1);

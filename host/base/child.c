@@ -59,8 +59,8 @@ static int is_asleep(pid_t child) {
         (void)fclose(file);
     }
     text[length] = '\0';
-    const char *behind = strrchr(text, ')');
-    return behind != NULL && behind[1] == ' ' && behind[2] == 'S';
+    const char *after = strrchr(text, ')');
+    return after != NULL && after[1] == ' ' && after[2] == 'S';
 }
 
 /* How much of its limits a child has used up. */

@@ -140,11 +140,11 @@ static void forbid_repeats(const struct work *work, const int32_t *ids, size_t n
 /* Makes ending more likely with each token after the first ones; an id that is listed twice grows once. */
 static void decay(const struct work *work) {
     const struct graft_choice *choice = work->choice;
-    const int64_t behind = (int64_t)(choice->count - choice->prompt) - work->generation->exponential_decay_start;
-    if (behind <= 0) {
+    const int64_t past_start = (int64_t)(choice->count - choice->prompt) - work->generation->exponential_decay_start;
+    if (past_start <= 0) {
         return;
     }
-    const float growth = (float)(pow(work->generation->exponential_decay_factor, (double)behind) - 1.0);
+    const float growth = (float)(pow(work->generation->exponential_decay_factor, (double)past_start) - 1.0);
     for (size_t i = 0; i < choice->eos.n; i++) {
         float *score = is_known(work, choice->eos.ids[i]) ? &work->scores[choice->eos.ids[i]] : NULL;
         if (score != NULL && isfinite(*score) && !is_among_first(&choice->eos, i, choice->eos.ids[i])) {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Whether the string occurs in the text with its end after the first `before` bytes. */
-static int ends_behind(const struct graft_text *text, size_t before, const char *string) {
+static int ends_after(const struct graft_text *text, size_t before, const char *string) {
     const size_t length = strlen(string);
     for (size_t end = before + 1; end <= text->length; end++) {
         if (end >= length && memcmp(text->bytes + end - length, string, length) == 0) {
@@ -38,7 +38,7 @@ int graft_stop_strings_check(const struct graft_token_texts *texts, const char *
         status = graft_fail_memory(error, "generation");
     }
     for (size_t i = 0; i < n && status == GRAFT_OK && !*is_hit; i++) {
-        *is_hit = ends_behind(&text, before, strings[i]);
+        *is_hit = ends_after(&text, before, strings[i]);
     }
     graft_text_free(&text);
     return status;

@@ -410,13 +410,13 @@ static int sort_joins(struct graft_expression *expression) {
 int graft_expression_read(struct graft_expression *expression, const char *text, size_t length) {
     expression->at = text;
     expression->end = text + length;
-    const int32_t before = add_state(expression), behind = add_state(expression);
+    const int32_t before = add_state(expression), after = add_state(expression);
     const int32_t start = add_state(expression), end = add_state(expression);
     join(expression, before, before, GRAFT_JOINED_BY_CHARACTERS, 0, GRAFT_LAST_CHARACTER);
     join(expression, before, start, GRAFT_JOINED_BY_NOTHING, 0, 0);
     read_alternatives(expression, start, end);
-    join(expression, end, behind, GRAFT_JOINED_BY_NOTHING, 0, 0);
-    join(expression, behind, behind, GRAFT_JOINED_BY_CHARACTERS, 0, GRAFT_LAST_CHARACTER);
+    join(expression, end, after, GRAFT_JOINED_BY_NOTHING, 0, 0);
+    join(expression, after, after, GRAFT_JOINED_BY_CHARACTERS, 0, GRAFT_LAST_CHARACTER);
     if (expression->at < expression->end) {
         refuse(expression, "it has a ) too many");
     }

@@ -97,23 +97,23 @@ void graft_json_string_rules(struct graft_rules *rules, int32_t from, int32_t to
 
 /* One digit or more. Returns the state after them. */
 static int32_t digits(struct graft_rules *rules, int32_t from) {
-    const int32_t behind = graft_rules_state(rules);
-    range(rules, from, behind, "09");
-    range(rules, behind, behind, "09");
-    return behind;
+    const int32_t after = graft_rules_state(rules);
+    range(rules, from, after, "09");
+    range(rules, after, after, "09");
+    return after;
 }
 
 /* An integer. Returns the state after it. */
 static int32_t integer(struct graft_rules *rules, int32_t from) {
     const int32_t unsigned_part = graft_rules_state(rules), more = graft_rules_state(rules);
-    const int32_t behind = graft_rules_state(rules);
+    const int32_t after = graft_rules_state(rules);
     graft_rules_text(rules, from, unsigned_part, "-", 1);
     graft_rules_empty(rules, from, unsigned_part);
-    graft_rules_text(rules, unsigned_part, behind, "0", 1);
+    graft_rules_text(rules, unsigned_part, after, "0", 1);
     range(rules, unsigned_part, more, "19");
     range(rules, more, more, "09");
-    graft_rules_empty(rules, more, behind);
-    return behind;
+    graft_rules_empty(rules, more, after);
+    return after;
 }
 
 void graft_json_integer_rules(struct graft_rules *rules, int32_t from, int32_t to) {

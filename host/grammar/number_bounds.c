@@ -76,7 +76,7 @@ struct limits {
 };
 
 struct state {
-    int behind_point;
+    int after_point;
     int n;        /* digits so far on this side of the point; counted only as far as it makes a difference */
     int order[2]; /* how the digits so far compare with as many of each bound: -1, 0, 1 */
     int64_t rest; /* remainder of the digits so far, divided by the divisor */
@@ -98,13 +98,13 @@ enum { SLOTS = 1 << 19 };
 
 /* The rules' state that stands for `state`; it is made when it is first asked for. */
 static int32_t place_of(struct number_rules *numbers, struct state state) {
-    uint32_t hash = (uint32_t)state.n * 31u + (uint32_t)state.behind_point;
+    uint32_t hash = (uint32_t)state.n * 31u + (uint32_t)state.after_point;
     hash = (hash * 9u + (uint32_t)(state.order[0] + 1) * 3u + (uint32_t)(state.order[1] + 1)) * 0x9E3779B1u;
     hash = (hash ^ (uint32_t)state.rest) * 0x85EBCA77u;
     size_t at = (hash ^ hash >> 13) & (SLOTS - 1);
     for (; numbers->slots[at] != 0; at = (at + 1) & (SLOTS - 1)) {
         const struct state *found = &numbers->states[numbers->slots[at] - 1];
-        if (found->behind_point == state.behind_point && found->n == state.n && found->rest == state.rest &&
+        if (found->after_point == state.after_point && found->n == state.n && found->rest == state.rest &&
             found->order[0] == state.order[0] && found->order[1] == state.order[1]) {
             return numbers->places[numbers->slots[at] - 1];
         }
@@ -132,21 +132,21 @@ static struct state next_digit(const struct number_rules *numbers, struct state 
     const struct limits *limits = numbers->limits;
     for (int i = 0; i < 2; i++) {
         const struct decimal *bound = limits->bounds[i];
-        const int n = bound == NULL ? 0 : state.behind_point ? bound->n_fraction : bound->n_whole;
-        const char *digits = bound == NULL ? NULL : state.behind_point ? bound->fraction : bound->whole;
+        const int n = bound == NULL ? 0 : state.after_point ? bound->n_fraction : bound->n_whole;
+        const char *digits = bound == NULL ? NULL : state.after_point ? bound->fraction : bound->whole;
         if (bound == NULL) {
             continue;
         }
-        if (!state.behind_point && state.n >= n) {
+        if (!state.after_point && state.n >= n) {
             state.order[i] = 1; /* more digits before the point than the bound has */
         } else if (state.order[i] == 0) {
             state.order[i] = sign(digit - (state.n < n ? digits[state.n] - '0' : 0));
         }
     }
-    if (limits->divisor > 0 && !(state.behind_point && state.n >= limits->places)) {
+    if (limits->divisor > 0 && !(state.after_point && state.n >= limits->places)) {
         state.rest = (state.rest * 10 + digit) % limits->divisor;
     }
-    const int most = state.behind_point ? numbers->most_fraction : numbers->most_whole;
+    const int most = state.after_point ? numbers->most_fraction : numbers->most_whole;
     state.n = state.n < most ? state.n + 1 : most;
     return state;
 }
@@ -159,7 +159,7 @@ static struct state pass_point(const struct number_rules *numbers, struct state 
             state.order[i] = -1;
         }
     }
-    state.behind_point = 1;
+    state.after_point = 1;
     state.n = 0;
     return state;
 }
@@ -167,7 +167,7 @@ static struct state pass_point(const struct number_rules *numbers, struct state 
 static int fits(const struct number_rules *numbers, struct state state) {
     const struct limits *limits = numbers->limits;
     int fits = 1;
-    state = state.behind_point ? state : pass_point(numbers, state);
+    state = state.after_point ? state : pass_point(numbers, state);
     for (int i = 0; i < 2; i++) {
         const struct decimal *bound = limits->bounds[i];
         if (bound != NULL) {
@@ -184,7 +184,7 @@ static int fits(const struct number_rules *numbers, struct state state) {
 /* Adds edges for one more digit, `first` to 9. After the last decimal place of multipleOf only zeros may follow. */
 static void add_digits(struct number_rules *numbers, int32_t from, struct state state, int first) {
     const struct limits *limits = numbers->limits;
-    const int only_zeros = limits->divisor > 0 && state.behind_point && state.n >= limits->places;
+    const int only_zeros = limits->divisor > 0 && state.after_point && state.n >= limits->places;
     for (int digit = first; digit <= (only_zeros ? 0 : 9); digit++) {
         const unsigned char byte = (unsigned char)('0' + digit);
         graft_rules_range(numbers->rules, from, place_of(numbers, next_digit(numbers, state, digit)), byte, byte);
@@ -193,7 +193,7 @@ static void add_digits(struct number_rules *numbers, int32_t from, struct state 
 
 /* Lets the number end here if it fits and, in front of the point, go on with a point. */
 static void add_end(struct number_rules *numbers, int32_t here, struct state state) {
-    if (!state.behind_point && !numbers->limits->is_integer) {
+    if (!state.after_point && !numbers->limits->is_integer) {
         const int32_t point = graft_rules_state(numbers->rules);
         graft_rules_range(numbers->rules, here, point, '.', '.');
         add_digits(numbers, point, pass_point(numbers, state), 0);

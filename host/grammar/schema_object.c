@@ -188,13 +188,13 @@ static int32_t named_rule(struct object *object, const char *name) {
         graft_json *text = graft_json_new_string(name);
         char *dumped = text != NULL ? graft_json_dump(text, 0) : NULL;
         rule = graft_rules_add(reader->rules, NULL, 0);
-        const int32_t colon = graft_rules_state(reader->rules), behind = graft_rules_state(reader->rules);
+        const int32_t colon = graft_rules_state(reader->rules), after = graft_rules_state(reader->rules);
         if (dumped == NULL) {
             graft_schema_fail_memory(reader);
         } else {
             graft_rules_text(reader->rules, graft_rules_start(reader->rules, rule), colon, dumped, strlen(dumped));
-            graft_rules_text(reader->rules, colon, behind, ":", 1);
-            graft_rules_call(reader->rules, behind, graft_rules_end(reader->rules, rule),
+            graft_rules_text(reader->rules, colon, after, ":", 1);
+            graft_rules_call(reader->rules, after, graft_rules_end(reader->rules, rule),
                              graft_schema_rule_of(reader, &value));
         }
         graft_free(dumped);
@@ -243,18 +243,18 @@ static int add_others(struct object *object, int32_t rule) {
             find_names(object, matched, &names);
         }
         if (goes_on(object) && !is_never(&value) && !graft_dfa_is_empty(&names)) {
-            const int32_t inside = graft_rules_state(rules), behind = graft_rules_state(rules);
+            const int32_t inside = graft_rules_state(rules), after = graft_rules_state(rules);
             const int32_t colon = graft_rules_state(rules);
             any = 1;
             if (object->n_named == 0 && object->n_patterns == 0 && !object->has_allowed) {
-                graft_json_string_rules(rules, graft_rules_start(rules, rule), behind);
+                graft_json_string_rules(rules, graft_rules_start(rules, rule), after);
             } else {
                 const int32_t last = graft_rules_state(rules);
                 graft_rules_text(rules, graft_rules_start(rules, rule), inside, "\"", 1);
                 graft_dfa_add_rules(&names, rules, inside, last);
-                graft_rules_text(rules, last, behind, "\"", 1);
+                graft_rules_text(rules, last, after, "\"", 1);
             }
-            graft_rules_text(rules, behind, colon, ":", 1);
+            graft_rules_text(rules, after, colon, ":", 1);
             graft_rules_call(rules, colon, graft_rules_end(rules, rule), graft_schema_rule_of(reader, &value));
         }
         graft_dfa_free(&names);

@@ -128,7 +128,7 @@ void graft_schema_add_string(struct graft_schema_reader *reader, const struct gr
     if (is_narrow) {
         narrow_by_lengths(reader, list, least, most, &strings, &is_narrow);
     }
-    const int32_t inside = graft_rules_state(rules), behind = graft_rules_state(rules);
+    const int32_t inside = graft_rules_state(rules), after = graft_rules_state(rules);
     if (reader->status != GRAFT_OK) {
         graft_dfa_free(&strings);
         return;
@@ -139,12 +139,12 @@ void graft_schema_add_string(struct graft_schema_reader *reader, const struct gr
     }
     graft_rules_text(rules, from, inside, "\"", 1);
     if (is_narrow) {
-        graft_dfa_add_rules(&strings, rules, inside, behind);
+        graft_dfa_add_rules(&strings, rules, inside, after);
     } else if (most < 0 || least <= most) {
-        graft_rules_repeat(rules, inside, behind, shared(reader, &reader->character, graft_json_character_rules),
+        graft_rules_repeat(rules, inside, after, shared(reader, &reader->character, graft_json_character_rules),
                            least < 0 ? 0 : least, most);
     }
-    graft_rules_text(rules, behind, to, "\"", 1);
+    graft_rules_text(rules, after, to, "\"", 1);
     graft_dfa_free(&strings);
 }
 

@@ -234,7 +234,7 @@ int graft_schema_type_of(const graft_json *value) {
 /* --- Alternatives that exclude each other --- */
 
 /* Follows the $ref of an alternative that has no type of its own. */
-static struct graft_schema_at behind_references(struct graft_schema_reader *reader, struct graft_schema_at at) {
+static struct graft_schema_at follow_references(struct graft_schema_reader *reader, struct graft_schema_at at) {
     for (int i = 0; i < GRAFT_SCHEMA_MOST_DEPTH && reader->status == GRAFT_OK; i++) {
         const char *reference = graft_json_string(graft_json_get(at.schema, "$ref"), NULL);
         if (reference == NULL || graft_json_get(at.schema, "type") != NULL) {
@@ -331,7 +331,7 @@ void graft_schema_check_apart(struct graft_schema_reader *reader, const struct g
         graft_schema_fail(reader, at->pointer, "oneOf: more than %d schemas are not supported", (int)MOST);
     }
     for (size_t i = 0; i < n && reader->status == GRAFT_OK; i++) {
-        branches[i] = behind_references(reader, graft_schema_below(reader, at, "oneOf", NULL, (int64_t)i));
+        branches[i] = follow_references(reader, graft_schema_below(reader, at, "oneOf", NULL, (int64_t)i));
         for (size_t j = 0; j < i && reader->status == GRAFT_OK; j++) {
             if (!are_apart(reader, &branches[j], &branches[i])) {
                 graft_schema_fail(reader, at->pointer,

@@ -51,14 +51,14 @@ int32_t graft_xmp_orientation(const uint8_t *bytes, size_t length) {
     static const char name[] = "tiff:Orientation";
     size_t size = sizeof name - 1;
     for (size_t i = 0; length >= size && i <= length - size; i++) {
-        const uint8_t *behind = bytes + i + size;
+        const uint8_t *after = bytes + i + size;
         size_t left = length - i - size;
         if (memcmp(bytes + i, name, size) != 0) {
             continue;
         }
-        size_t skip = left >= 2 && behind[0] == '=' && behind[1] == '"' ? 2 : left >= 1 && behind[0] == '>' ? 1 : 0;
-        if (skip > 0 && left > skip && behind[skip] >= '0' && behind[skip] <= '9') {
-            return behind[skip] - '0';
+        size_t skip = left >= 2 && after[0] == '=' && after[1] == '"' ? 2 : left >= 1 && after[0] == '>' ? 1 : 0;
+        if (skip > 0 && left > skip && after[skip] >= '0' && after[skip] <= '9') {
+            return after[skip] - '0';
         }
     }
     return GRAFT_ORIENTATION_NONE;

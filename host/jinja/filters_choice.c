@@ -3,7 +3,7 @@
 #include "jinja/methods.h"
 
 /* The arguments after the first `n`, including keyword arguments. */
-static struct graft_jinja_arguments behind(const struct graft_jinja_arguments *arguments, size_t n) {
+static struct graft_jinja_arguments arguments_after(const struct graft_jinja_arguments *arguments, size_t n) {
     struct graft_jinja_arguments rest = *arguments;
     rest.values += n < rest.n ? n : rest.n;
     rest.n -= n < rest.n ? n : rest.n;
@@ -58,7 +58,7 @@ static int map(struct graft_jinja_run *run, const struct graft_jinja_call *call,
         status = graft_jinja_want_text(run, &arguments->values[0], "map's filter", &name);
         path = NULL;
     }
-    const struct graft_jinja_arguments rest = behind(arguments, 1);
+    const struct graft_jinja_arguments rest = arguments_after(arguments, 1);
     for (size_t i = 0; i < n && status == GRAFT_OK; i++) {
         struct graft_jinja_value item;
         status = path != NULL ? map_attribute(run, &items[i], path, keyword(arguments, "default"), &item)
@@ -74,8 +74,8 @@ static int map(struct graft_jinja_run *run, const struct graft_jinja_call *call,
 /* Keeps the items for which the test returns `wanted`. Without a test, an item's own truth counts. */
 static int choose(struct graft_jinja_run *run, const struct graft_jinja_call *call, int by_attribute, int wanted,
                   struct graft_jinja_value *result) {
-    const struct graft_jinja_arguments rest = behind(call->arguments, by_attribute ? 1 : 0);
-    const struct graft_jinja_arguments of_test = behind(&rest, 1);
+    const struct graft_jinja_arguments rest = arguments_after(call->arguments, by_attribute ? 1 : 0);
+    const struct graft_jinja_arguments of_test = arguments_after(&rest, 1);
     const struct graft_jinja_value *items = NULL;
     struct graft_jinja_string name = {0};
     struct graft_jinja_list *made = generator(run);

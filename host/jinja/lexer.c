@@ -87,16 +87,16 @@ static size_t text_end(const struct graft_jinja_source *source, size_t begin, si
 }
 
 /* Returns the offset after a tag that closed with `mark`, and sets whether a line begins there. */
-static size_t behind_tag(const struct graft_jinja_source *source, size_t at, char mark, int is_output,
-                         int *at_line_start) {
-    size_t behind = at;
+static size_t after_tag(const struct graft_jinja_source *source, size_t at, char mark, int is_output,
+                        int *at_line_start) {
+    size_t after = at;
     if (mark == '-') {
-        behind = skip_space(source, at);
+        after = skip_space(source, at);
     } else if (mark != '+' && !is_output && at < source->length && source->text[at] == '\n') {
-        behind = at + 1;
+        after = at + 1;
     }
-    *at_line_start = behind > at && source->text[behind - 1] == '\n';
-    return behind;
+    *at_line_start = after > at && source->text[after - 1] == '\n';
+    return after;
 }
 
 /* Returns the offset of the next tag, or the source's length. */
@@ -125,7 +125,7 @@ static int skip_comment(struct graft_jinja_lexer *lexer, size_t opening, char *m
 
 /* Returns the offset after a tag that only contains `word`, such as "{%- endraw -%}", and sets `mark` to the mark at
  * its end; 0 if the tag at `at` is another one. */
-static size_t behind_word(const struct graft_jinja_source *source, size_t at, const char *word, char *mark) {
+static size_t after_word(const struct graft_jinja_source *source, size_t at, const char *word, char *mark) {
     size_t n = strlen(word);
     at = skip_space(source, at + 2 + (mark_at(source, at + 2) != 0));
     if (n > source->length - at || memcmp(source->text + at, word, n) != 0) {
@@ -143,10 +143,10 @@ static int lex_raw(struct graft_jinja_lexer *lexer, size_t tag, size_t begin, ch
     begin = begin_mark == '-' ? skip_space(source, begin) : begin;
     for (size_t at = find_tag(source, begin); at < source->length; at = find_tag(source, at + 2)) {
         char mark = 0;
-        size_t behind = source->text[at + 1] == '%' ? behind_word(source, at, "endraw", &mark) : 0;
-        if (behind > 0) {
+        size_t after = source->text[at + 1] == '%' ? after_word(source, at, "endraw", &mark) : 0;
+        if (after > 0) {
             size_t end = text_end(source, begin, at, mark_at(source, at + 2), 0, 0);
-            lexer->at = behind_tag(source, behind, mark, 0, at_line_start);
+            lexer->at = after_tag(source, after, mark, 0, at_line_start);
             return graft_jinja_lexer_add(lexer, GRAFT_JINJA_TOKEN_DATA, begin, source->text + begin, end - begin);
         }
     }
@@ -173,7 +173,7 @@ static int lex_piece(struct graft_jinja_lexer *lexer, int *at_line_start) {
         status = graft_jinja_lexer_add(lexer, GRAFT_JINJA_TOKEN_DATA, begin, source->text + begin, end - begin);
     }
     char raw_mark = 0;
-    size_t raw = kind == '%' ? behind_word(source, tag, "raw", &raw_mark) : 0;
+    size_t raw = kind == '%' ? after_word(source, tag, "raw", &raw_mark) : 0;
     if (status == GRAFT_OK && raw > 0) {
         return lex_raw(lexer, tag, raw, raw_mark, at_line_start);
     }
@@ -192,7 +192,7 @@ static int lex_piece(struct graft_jinja_lexer *lexer, int *at_line_start) {
                 lexer, is_output ? GRAFT_JINJA_TOKEN_OUTPUT_END : GRAFT_JINJA_TOKEN_BLOCK_END, lexer->at - 2, "", 0);
         }
     }
-    lexer->at = behind_tag(source, lexer->at, mark, kind == '{', at_line_start);
+    lexer->at = after_tag(source, lexer->at, mark, kind == '{', at_line_start);
     return status;
 }
 

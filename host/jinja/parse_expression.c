@@ -119,9 +119,9 @@ static int take_comparison(struct graft_jinja_parser *parser, int *op) {
     if (graft_jinja_take_name(parser, "in")) {
         return 1;
     }
-    const struct graft_jinja_token *behind = parser->token + 1;
-    if (graft_jinja_sees_name(parser, "not") && behind->kind == GRAFT_JINJA_TOKEN_NAME &&
-        graft_jinja_string_is(&behind->text, "in")) {
+    const struct graft_jinja_token *next = parser->token + 1;
+    if (graft_jinja_sees_name(parser, "not") && next->kind == GRAFT_JINJA_TOKEN_NAME &&
+        graft_jinja_string_is(&next->text, "in")) {
         parser->token += 2;
         *op = GRAFT_JINJA_NOT_IN;
         return 1;

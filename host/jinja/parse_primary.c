@@ -126,13 +126,13 @@ int graft_jinja_parse_primary(struct graft_jinja_parser *parser, struct graft_ji
 
 /* One argument: a, name=a, *a or **a. */
 static int parse_argument(struct graft_jinja_parser *parser, struct graft_jinja_node *node) {
-    const struct graft_jinja_token *behind = parser->token + 1;
+    const struct graft_jinja_token *next = parser->token + 1;
     if (graft_jinja_take(parser, "*")) {
         node->op = 1;
     } else if (graft_jinja_take(parser, "**")) {
         node->op = 2;
-    } else if (parser->token->kind == GRAFT_JINJA_TOKEN_NAME && behind->kind == GRAFT_JINJA_TOKEN_OPERATOR &&
-               graft_jinja_string_is(&behind->text, "=")) {
+    } else if (parser->token->kind == GRAFT_JINJA_TOKEN_NAME && next->kind == GRAFT_JINJA_TOKEN_OPERATOR &&
+               graft_jinja_string_is(&next->text, "=")) {
         int status = graft_jinja_expect_name(parser, &node->name);
         if (status != GRAFT_OK) {
             return status;

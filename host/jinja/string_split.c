@@ -33,8 +33,8 @@ static int split_spaces(struct graft_jinja_run *run, const struct graft_jinja_st
             end += step;
         }
         status = push_part(run, list, &rest, 0, end);
-        const struct graft_jinja_string behind = graft_jinja_part(&rest, end, rest.length);
-        rest = graft_jinja_strip(&behind, NULL, GRAFT_JINJA_LEFT);
+        const struct graft_jinja_string after = graft_jinja_part(&rest, end, rest.length);
+        rest = graft_jinja_strip(&after, NULL, GRAFT_JINJA_LEFT);
     }
     return status;
 }

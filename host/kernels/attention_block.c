@@ -69,11 +69,11 @@ static void hide(const struct graft_attention_block *block, int64_t first_key, i
     int64_t queries = block->item->queries;
     const struct graft_mask *mask = block->input->mask;
     int64_t before = graft_mask_before(mask);
-    int64_t behind = graft_mask_behind(mask);
+    int64_t after = graft_mask_after(mask);
     for (int64_t j = 0; j < keys; j++) {
         float *scores = block->scores + j * block->columns;
         int64_t ahead = first_key + j - block->position;
-        hide_columns(scores, 0, clamped(ahead - behind, queries) * block->group);
+        hide_columns(scores, 0, clamped(ahead - after, queries) * block->group);
         int64_t left = mask->kind == GRAFT_MASK_CHUNKED ? before - (first_key + j) % mask->window : before;
         hide_columns(scores, clamped(ahead + left + 1, queries) * block->group, queries * block->group);
     }

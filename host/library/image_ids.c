@@ -67,15 +67,15 @@ static int add_frames(const struct graft_model *model, const struct graft_tokeni
                       struct graft_error *error) {
     const int64_t each = graft_model_say(model, "temporal_patch_size", 1);
     const int32_t form = graft_model_video_form(model);
-    const int behind = form == GRAFT_VIDEO_SECONDS_AFTER;
-    const int32_t id = behind ? graft_model_image_token_id(model) : graft_model_video_token_id(model);
+    const int after = form == GRAFT_VIDEO_SECONDS_AFTER;
+    const int32_t id = after ? graft_model_image_token_id(model) : graft_model_video_token_id(model);
     struct marks marks;
     int status = find_marks(tokenizer, form, &marks, error);
     for (int64_t i = 0; i < video->grid[0] && status == GRAFT_OK; i++) {
         char text[64];
         double times[2];
         times_of(video, each, i, times);
-        if (behind) {
+        if (after) {
             (void)snprintf(text, sizeof text, "%.0f", floor(times[0]));
         } else {
             (void)snprintf(text, sizeof text, "<%.1f seconds>", (times[0] + times[1]) / 2.0);
@@ -84,7 +84,7 @@ static int add_frames(const struct graft_model *model, const struct graft_tokeni
         graft_ids_add(ids, marks.start);
         add_run(id, tokens / video->grid[0], ids);
         graft_ids_add(ids, marks.end);
-        if (behind && status == GRAFT_OK) {
+        if (after && status == GRAFT_OK) {
             status = add_text(tokenizer, text, ids, error);
         }
     }

@@ -81,20 +81,20 @@ static int move_bos(const struct graft_model *model, const struct graft_tokenize
                     struct graft_ids *ids, struct graft_error *error) {
     const int32_t image = graft_model_image_token_id(model);
     struct graft_ids to = {0};
-    size_t behind = ids->n;
-    while (behind > 0 && ids->ids[behind - 1] != image) {
-        behind--;
+    size_t after = ids->n;
+    while (after > 0 && ids->ids[after - 1] != image) {
+        after--;
     }
-    if (behind == 0 || (behind < ids->n && ids->ids[behind] == bos)) {
+    if (after == 0 || (after < ids->n && ids->ids[after] == bos)) {
         return GRAFT_OK;
     }
     for (size_t i = ids->ids[0] == bos; i < ids->n; i++) {
-        if (i == behind) {
+        if (i == after) {
             graft_ids_add(&to, bos);
         }
         graft_ids_add(&to, ids->ids[i]);
     }
-    if (behind == ids->n) {
+    if (after == ids->n) {
         graft_ids_add(&to, bos);
     }
     int status = add_breaks(tokenizer, 1, &to, error);

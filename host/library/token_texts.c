@@ -31,8 +31,8 @@ static void add_bytes(const char *token, size_t length, struct graft_text *text)
 }
 
 /* Adds the text that a token decodes to after the ids of `before`. `token` [length] is its entry in the vocabulary. */
-static int add_text_behind(const struct graft_tokenizer *tokenizer, struct graft_ids *ids, int32_t id,
-                           const char *token, size_t length, struct graft_text *text, struct graft_error *error) {
+static int add_text_after(const struct graft_tokenizer *tokenizer, struct graft_ids *ids, int32_t id, const char *token,
+                          size_t length, struct graft_text *text, struct graft_error *error) {
     struct graft_text decoded = {0};
     graft_ids_add(ids, id);
     int status = ids->failed ? graft_fail_memory(error, "tokenizer")
@@ -63,7 +63,7 @@ static int add_text(const void *data, int32_t id, struct graft_text *text, struc
     }
     int status = encode_before(model->tokenizer, &ids, error);
     if (status == GRAFT_OK) {
-        status = add_text_behind(model->tokenizer, &ids, id, token, length, text, error);
+        status = add_text_after(model->tokenizer, &ids, id, token, length, text, error);
     }
     graft_ids_free(&ids);
     return status;
@@ -80,7 +80,7 @@ int graft_token_bytes(const struct graft_tokenizer *tokenizer, struct graft_text
         const char *token = graft_tokenizer_token(tokenizer, (int32_t)id, &length);
         (*places)[id] = bytes->length;
         if (token != NULL && !graft_tokenizer_is_special(tokenizer, (int32_t)id)) {
-            status = add_text_behind(tokenizer, &ids, (int32_t)id, token, length, bytes, error);
+            status = add_text_after(tokenizer, &ids, (int32_t)id, token, length, bytes, error);
         }
         status = status == GRAFT_OK && bytes->failed ? graft_fail_memory(error, "tokenizer") : status;
     }

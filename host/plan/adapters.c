@@ -81,9 +81,9 @@ static int is_left_over(const struct graft_plan *plan, const struct graft_tensor
     char name[GRAFT_ADAPTER_TENSOR_NAME];
     for (size_t i = 0; i < sizeof insertions / sizeof insertions[0]; i++) {
         const char *at = strstr(tensor->name, insertions[i]);
-        const char *behind = at != NULL ? at + strlen(insertions[i]) - 1 : NULL;
+        const char *rest = at != NULL ? at + strlen(insertions[i]) - 1 : NULL;
         const int length =
-            at != NULL ? snprintf(name, sizeof name, "%.*s%s", (int)(at - tensor->name), tensor->name, behind) : 0;
+            at != NULL ? snprintf(name, sizeof name, "%.*s%s", (int)(at - tensor->name), tensor->name, rest) : 0;
         const struct graft_source *source =
             length > 0 && (size_t)length < sizeof name ? graft_sources_find(plan->sources, name) : NULL;
         if (source != NULL && source->used) {

@@ -37,7 +37,7 @@ const char *graft_family_prefix(const struct graft_family *family);
 const char *graft_family_stand_in_for(const struct graft_family *family, const char *class_name);
 
 /* [any] Family number `i`: first the host's, which must have been read (graft_snapshot_read_all), then the others in
- * the order of registration; NULL behind the last. */
+ * the order of registration; NULL past the last. */
 const struct graft_known_family *graft_snapshot_family_at(const struct graft_snapshot *snapshot, size_t i);
 
 /* [any] Family number `i` of those that were registered, which excludes the host's family files. */

@@ -64,13 +64,13 @@ const struct graft_known_class *graft_snapshot_class_at(const struct graft_snaps
     while (n_basic < snapshot->n_classes && snapshot->classes[n_basic].origin.plugin == NULL) {
         n_basic++;
     }
-    size_t behind = i - n_basic;
+    size_t after = i - n_basic;
     if (i >= n_basic && snapshot->built_in != NULL) {
-        const struct graft_known_class *known = graft_built_in_class_at(snapshot->built_in, &behind);
+        const struct graft_known_class *known = graft_built_in_class_at(snapshot->built_in, &after);
         if (known != NULL) {
             return known;
         }
-        i = n_basic + behind;
+        i = n_basic + after;
     }
     return i < snapshot->n_classes ? &snapshot->classes[i] : NULL;
 }

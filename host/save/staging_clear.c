@@ -40,8 +40,8 @@ static pid_t process_of(const char *name, const char *prefix) {
     }
     const char *pid = name + length;
     size_t digits = strspn(pid, "0123456789");
-    size_t behind = pid[digits] == '-' ? strspn(pid + digits + 1, "0123456789") : 0;
-    if (digits == 0 || digits > MAX_PID_DIGITS || behind == 0 || pid[digits + 1 + behind] != '\0') {
+    size_t after = pid[digits] == '-' ? strspn(pid + digits + 1, "0123456789") : 0;
+    if (digits == 0 || digits > MAX_PID_DIGITS || after == 0 || pid[digits + 1 + after] != '\0') {
         return 0;
     }
     return (pid_t)strtol(pid, NULL, 10);

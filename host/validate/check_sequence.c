@@ -115,7 +115,7 @@ struct failure {
 };
 
 /* Runs after each call of a module that did not fail, and lets one of them fail. */
-static int fail_behind(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
+static int fail_after_call(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     struct failure *failure = data;
     const char *path = hooked->node->path;
     if (failure->path != NULL && failure->deaf == NULL && graft_path_is_below(failure->path, path)) {
@@ -129,12 +129,12 @@ static int fail_behind(void *data, struct graft_hooked_call *hooked, struct graf
 }
 
 /* Lets a step fail after the first module call, then after the second, and so on until none fails. */
-static int behind_modules(struct walk *walk, struct graft_error *error) {
+static int after_each_module(struct walk *walk, struct graft_error *error) {
     enum { TRIES = 60 };
     int status = GRAFT_OK, failed = GRAFT_ERROR_INTERNAL;
     for (long n = 0; n <= TRIES && status == GRAFT_OK && failed != GRAFT_OK; n++) {
         struct failure failure = {.left = n < TRIES ? n : LONG_MAX};
-        const struct graft_forward_hooks hooks = {NULL, NULL, fail_behind, &failure};
+        const struct graft_forward_hooks hooks = {NULL, NULL, fail_after_call, &failure};
         struct graft_hook_handle *handle = NULL;
         status = graft_forward_hooks_register(walk->subject->model->tree, &hooks, &handle, error);
         failed = status == GRAFT_OK ? try_step(walk) : status;
@@ -153,7 +153,7 @@ static int failed_step(struct walk *walk, struct graft_error *error) {
     int status = step(walk, 0, 0, 8, "logits", error);
     if (status == GRAFT_OK) {
         without_memory(walk);
-        status = behind_modules(walk, error);
+        status = after_each_module(walk, error);
     }
     return status == GRAFT_OK ? step(walk, 0, 11, 15, "logits after steps that failed", error) : status;
 }

@@ -19,7 +19,7 @@ static int come_and_go(struct graft_subject *subject, const float *before, struc
 static int share(struct graft_subject *subject, struct graft_error *error) {
     const struct graft_prompt prompt = graft_validation_prompt();
     int64_t count = GRAFT_VALIDATION_IDS * graft_model_vocab_size(subject->model);
-    float *before = NULL, *behind = NULL;
+    float *before = NULL, *after = NULL;
     int status = GRAFT_OK;
     if (graft_has_logits(subject->model)) {
         status = graft_make_logits(subject, subject->model, &prompt, 1, &before, error);
@@ -28,14 +28,14 @@ static int share(struct graft_subject *subject, struct graft_error *error) {
         status = come_and_go(subject, before, error);
     }
     if (status == GRAFT_OK && before != NULL) {
-        status = graft_make_logits(subject, subject->model, &prompt, 1, &behind, error);
+        status = graft_make_logits(subject, subject->model, &prompt, 1, &after, error);
     }
     if (status == GRAFT_OK && before != NULL) {
-        status = graft_compare_numbers(subject, behind, before, count, 0.0,
+        status = graft_compare_numbers(subject, after, before, count, 0.0,
                                        "logits after another library is gone, and before", error);
     }
     graft_free(before);
-    graft_free(behind);
+    graft_free(after);
     return status;
 }
 

@@ -126,10 +126,10 @@ static void name_region(const struct graft_region *region, char *text, size_t si
 }
 
 /* The distance of an address from the region, to the far end of the element that it belongs to. */
-static size_t distance(const struct graft_region *region, const char *at, int *is_behind) {
+static size_t distance(const struct graft_region *region, const char *at, int *is_past_end) {
     const size_t element = (size_t)region->element;
-    *is_behind = at >= region->data + region->bytes;
-    const size_t bytes = *is_behind ? (size_t)(at - (region->data + region->bytes)) : (size_t)(region->data - at) - 1;
+    *is_past_end = at >= region->data + region->bytes;
+    const size_t bytes = *is_past_end ? (size_t)(at - (region->data + region->bytes)) : (size_t)(region->data - at) - 1;
     return (bytes / element + 1) * element;
 }
 
@@ -145,10 +145,10 @@ static void describe_region(const struct graft_region *region, const struct acce
     } else if (is_inside) {
         (void)snprintf(text, size, "%s to %s, which may only be read,", access->verb, name);
     } else {
-        int is_behind;
-        const size_t bytes = distance(region, access->address, &is_behind);
+        int is_past_end;
+        const size_t bytes = distance(region, access->address, &is_past_end);
         (void)snprintf(text, size, "%s %zu %s %s %s", access->verb, bytes, bytes == 1 ? "byte" : "bytes",
-                       is_behind ? "past the end of" : "before the start of", name);
+                       is_past_end ? "past the end of" : "before the start of", name);
     }
 }
 

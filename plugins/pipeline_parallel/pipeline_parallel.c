@@ -88,11 +88,11 @@ static void share_bytes(const struct graft_sink *sink, int64_t layers, const str
     int64_t equal = sink->bytes_before(sink->data, NULL) / parallel->size;
     share->end = 0;
     for (int32_t stage = 0; stage <= pipeline_parallel_stage(parallel); stage++) {
-        int64_t behind = parallel->size - 1 - stage; /* stages */
+        int64_t later = parallel->size - 1 - stage; /* stages */
         int64_t twice = 2 * equal * (stage + 1);
         share->first = share->end;
-        share->end = behind > 0 ? share->first + 1 : layers;
-        while (share->end < layers - behind &&
+        share->end = later > 0 ? share->first + 1 : layers;
+        while (share->end < layers - later &&
                bytes_before(sink, share->end) + bytes_before(sink, share->end + 1) < twice) {
             share->end++;
         }

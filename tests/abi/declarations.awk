@@ -1,6 +1,6 @@
 # What headers declare, a line each, its parts separated by tabs: file, kind, struct or enum that it is part of, name,
 # declaration, comment. Kinds: header (whose comment is the one on top), struct, member, constant, macro, function (declared,
-# or inline with its body left out), type (a typedef), assert (of a struct's size). A comment is the one right above, and the one behind on the last line.
+# or inline with its body left out), type (a typedef), assert (of a struct's size). A comment is the one right above, or what trails the declaration on its last line.
 # It reads our headers as clang-format leaves them, not C.
 
 function emit(kind, name, declaration) {
@@ -13,7 +13,7 @@ function emit(kind, name, declaration) {
     above = ""
 }
 
-# What is held waits for a comment behind it.
+# Prints the declaration that is held, which waits until now for a trailing comment.
 function release() {
     if (held != "") {
         gsub(/[ \t]+/, " ", said)
@@ -129,7 +129,7 @@ directive || /^#/ {
             end = index(line, "*/")
             text = end ? substr(line, 1, end - 1) : line
             sub(/^ *\* ?/, "", text)
-            if (behind)
+            if (trailing)
                 said = said " " text
             else
                 above = above " " text
@@ -139,8 +139,8 @@ directive || /^#/ {
             commenting = 0
         } else if ((start = index(line, "/*")) > 0 && depth == 0) {
             code(substr(line, 1, start - 1))
-            behind = held != "" && substr($0, 1, index($0, "/*") - 1) ~ /[^ ]/
-            if (!behind && buffer !~ /[^ ]/)
+            trailing = held != "" && substr($0, 1, index($0, "/*") - 1) ~ /[^ ]/
+            if (!trailing && buffer !~ /[^ ]/)
                 above = ""
             line = substr(line, start + 2)
             commenting = 1

@@ -62,7 +62,7 @@ sed 's/"bfloat16"/"float16"/' "$nf4/config.json" >half/config.json
 echo '{}' >half/quantize_config.json
 host save --model half --dequantize --output half_floats
 has 'save: float16' 'are F16' err
-check 'save: what says how weights were quantized stays behind' 0 "$(test ! -e half_floats/quantize_config.json; echo $?)"
+check 'save: what says how weights were quantized is not copied' 0 "$(test ! -e half_floats/quantize_config.json; echo $?)"
 has 'save: and that is noted' 'not part of the model, so not copied: quantize_config.json' err
 
 # What cannot be.

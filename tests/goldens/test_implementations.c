@@ -33,11 +33,11 @@ static float *logits_of(const struct golden *golden, const char *plugins, const 
     size_t rows = golden->n_ids * runner.vocab_size;
     float *logits = need_memory(rows + 2 * runner.vocab_size, sizeof *logits);
     float *prompt = runner_logits(&runner, golden->ids, golden->n_ids);
-    float *behind = runner_continue(&runner, golden->ids, golden->n_ids, golden->greedy_ids, 1);
+    float *after = runner_continue(&runner, golden->ids, golden->n_ids, golden->greedy_ids, 1);
     memcpy(logits, prompt, rows * sizeof *logits);
-    memcpy(logits + rows, behind, 2 * runner.vocab_size * sizeof *logits);
+    memcpy(logits + rows, after, 2 * runner.vocab_size * sizeof *logits);
     free(prompt);
-    free(behind);
+    free(after);
     runner_close(&runner);
     return logits;
 }

@@ -38,11 +38,11 @@ static void check_same(const struct golden *golden, const struct runner *plain, 
     size_t more = n < MORE_TOKENS ? n : MORE_TOKENS;
     expected = runner_continue(plain, golden->ids, n, golden->ids, more);
     got = runner_continue(patched, golden->ids, n, golden->ids, more);
-    double behind = max_difference(expected, got, (more + 1) * plain->vocab_size);
+    double after = max_difference(expected, got, (more + 1) * plain->vocab_size);
     free(expected);
     free(got);
-    check(prompt == 0.0 && behind == 0.0, "%s: patched differs by %g in the prompt, by %g after it", what, prompt,
-          behind);
+    check(prompt == 0.0 && after == 0.0, "%s: patched differs by %g in the prompt, by %g after it", what, prompt,
+          after);
 }
 
 static void check_equal_runs(const struct golden *golden, const char *plugins, int32_t precision) {

@@ -48,9 +48,9 @@ static void check_pieces(const struct golden *golden, const struct runner *runne
         const float *first = runner_step(session, golden->ids, cuts[i], GRAFT_LOGITS_ALL);
         double before = max_difference(first, whole, cuts[i] * vocab_size);
         const float *second = runner_step(session, golden->ids + cuts[i], rest, GRAFT_LOGITS_ALL);
-        double behind = max_difference(second, whole + cuts[i] * vocab_size, rest * vocab_size);
-        check(before <= compare_tolerance(golden) && behind <= compare_tolerance(golden),
-              "cut after %zu tokens: %g and %g from whole", cuts[i], before, behind);
+        double after = max_difference(second, whole + cuts[i] * vocab_size, rest * vocab_size);
+        check(before <= compare_tolerance(golden) && after <= compare_tolerance(golden),
+              "cut after %zu tokens: %g and %g from whole", cuts[i], before, after);
         graft_session_free(session);
     }
     free(whole);

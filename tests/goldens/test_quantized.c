@@ -101,7 +101,7 @@ static int64_t first_number(const struct graft_node *node, const char *name) {
 static const struct {
     const char *name;
     const char *joined;
-    int64_t behind;
+    int64_t after;
 } parts[] = {
     {"q_proj", "qkv_proj", 0},        {"k_proj", "qkv_proj", 2},      {"v_proj", "qkv_proj", 1},
     {"gate_proj", "gate_up_proj", 0}, {"up_proj", "gate_up_proj", 1},
@@ -123,7 +123,7 @@ static struct place find_joined(const struct runner *runner, const char *path, i
         return (struct place){0};
     }
     const int64_t rows = first_number(node, "out_features");
-    return (struct place){&node->module, rows, parts[i].behind > 0 ? rows - parts[i].behind * out : 0};
+    return (struct place){&node->module, rows, parts[i].after > 0 ? rows - parts[i].after * out : 0};
 }
 
 static struct place find_place(const struct runner *runner, const char *path, int64_t out) {

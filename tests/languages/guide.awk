@@ -1,7 +1,7 @@
 # Usage: guide.awk FOLDER=... DOCUMENT.md: the commands of a document as a script for sh, and its files. A command is an indented line
-# behind "$ ", gone on with after a backslash or behind "> "; what is indented below it is what it prints. A file is the
+# after "$ ", continued after a backslash or "> "; what is indented below it is what it prints. A file is the
 # block of code below "this is `NAME`". Into FOLDER go the files, and N.wanted, what command N prints. The script calls
-# `section TITLE` at each heading, and `ran N STATUS` behind each command, whose output is in N.got.
+# `section TITLE` at each heading, and `ran N STATUS` after each command, whose output is in N.got.
 
 function finish() {
     if (command != "") {

@@ -25,10 +25,10 @@ static int64_t look(struct attention *self, const struct graft_batch *batch) {
     volatile const int64_t *positions = batch->positions, *cu_seqlens = batch->cu_seqlens;
     volatile const int32_t *slots = batch->slots;
     int64_t sum = 0;
-    sum += is("reads_behind_positions") ? positions[batch->tokens] : 0;
+    sum += is("reads_past_positions") ? positions[batch->tokens] : 0;
     sum += is("reads_in_front_of_positions") ? positions[-1] : 0;
-    sum += is("reads_behind_cu_seqlens") ? cu_seqlens[batch->sequences + 1] : 0;
-    sum += is("reads_behind_slots") ? slots[batch->sequences] : 0;
+    sum += is("reads_past_cu_seqlens") ? cu_seqlens[batch->sequences + 1] : 0;
+    sum += is("reads_past_slots") ? slots[batch->sequences] : 0;
     sum += is("keeps_batch") && self->batch != NULL ? self->batch->tokens : 0;
     if (is("writes_to_positions")) {
         ((volatile int64_t *)(uintptr_t)batch->positions)[0] = 0;
@@ -42,7 +42,7 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     struct attention *self = instance;
     volatile int64_t sum = look(self, args->batch);
     (void)sum;
-    volatile float cosine = is("reads_behind_cos") ? *numbers_at(args->cos, args->batch->tokens * 8) : 0.0F;
+    volatile float cosine = is("reads_past_cos") ? *numbers_at(args->cos, args->batch->tokens * 8) : 0.0F;
     (void)cosine;
     return graft_self_attention_forward(self->original, call, args, error);
 }

@@ -126,15 +126,15 @@ static float go_beyond(struct linear *self, const struct graft_linear_args *args
     const float *weight = graft_weight_block(self->weight, 0)->data;
     const int64_t w_count = self->weight->rows * self->weight->columns;
     float sum = 0.0F;
-    sum += is("reads_behind_x") ? *numbers_at(args->x, x_count) : 0.0F;
+    sum += is("reads_past_x") ? *numbers_at(args->x, x_count) : 0.0F;
     sum += is("reads_in_front_of_x") ? *numbers_at(args->x, -1) : 0.0F;
-    sum += is("reads_behind_weight") ? *numbers_at(weight, w_count) : 0.0F;
+    sum += is("reads_past_weight") ? *numbers_at(weight, w_count) : 0.0F;
     sum += is("reads_in_front_of_weight") ? *numbers_at(weight, -1) : 0.0F;
-    sum += is("reads_behind_instance") ? *numbers_at(self, (int64_t)(sizeof *self / sizeof(float))) : 0.0F;
+    sum += is("reads_past_instance") ? *numbers_at(self, (int64_t)(sizeof *self / sizeof(float))) : 0.0F;
     sum += is("reads_in_front_of_instance") ? *numbers_at(self, -1) : 0.0F;
-    sum += is("reads_behind_block") ? *numbers_at(self->numbers, self->weight->rows) : 0.0F;
+    sum += is("reads_past_block") ? *numbers_at(self->numbers, self->weight->rows) : 0.0F;
     sum += is("frees_too_early") ? *numbers_at(self->numbers, 0) : 0.0F;
-    if (is("writes_behind_y")) {
+    if (is("writes_past_y")) {
         write_at(args->y, y_count, 1.0F);
     }
     if (is("writes_in_front_of_y")) {
@@ -143,7 +143,7 @@ static float go_beyond(struct linear *self, const struct graft_linear_args *args
     if (is("writes_to_weight")) {
         write_at(weight, 0, 1.0F);
     }
-    if (is("writes_behind_block")) {
+    if (is("writes_past_block")) {
         write_at(self->numbers, self->weight->rows, 1.0F);
     }
     if (is("writes_in_front_of_block")) {
@@ -200,7 +200,7 @@ static void be_undefined(const struct graft_linear_args *args) {
     if (is("overflows")) {
         most = most + (int32_t)args->tokens;
     }
-    if (is("reads_behind_malloc")) {
+    if (is("reads_past_malloc")) {
         float *numbers = malloc(10 * sizeof *numbers);
         args->y[0] += numbers != NULL ? *numbers_at(numbers, 10) * 0.0F : 0.0F;
         free(numbers);

@@ -65,10 +65,10 @@ impl AcmeMlp {
     fn be_unsafe(&self, args: &MlpArgs, gate: &[f32]) {
         let (x, y) = (args.hidden_states, &args.output);
         unsafe {
-            if is("reads_behind_input") {
+            if is("reads_past_input") {
                 std::ptr::read_volatile(x.as_ptr().add(x.len()));
             }
-            if is("writes_behind_output") {
+            if is("writes_past_output") {
                 std::ptr::write_volatile((y.as_ptr() as *mut f32).add(y.len()), 1.0);
             }
             if is("writes_to_input") {

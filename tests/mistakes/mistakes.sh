@@ -26,17 +26,17 @@ check 'there are sixty mistakes' yes "$([ "$count" -ge 60 ] && echo yes || echo 
 if [ $# -gt 4 ]; then
     check 'with sanitizers nothing is found without a mistake' "1..$("$host" validate --list | wc -l)" \
         "$("$host" validate --quiet "$5" 2>&1)"
-    for mistake in overflows reads_behind_malloc reads_behind_x; do
+    for mistake in overflows reads_past_malloc reads_past_x; do
         GRAFT_TEST_MISTAKE=$mistake "$host" validate --quiet "$5" --only call.bounds >"$scratch/$mistake" 2>&1
     done
     has 'what the undefined behaviour sanitizer says comes through' \
         'linear.c' "$scratch/overflows"
     has 'and is the cause' 'runtime error: signed integer overflow: ' "$scratch/overflows"
     has 'what the address sanitizer says is the cause' \
-        'call.bounds: llama: AddressSanitizer: heap-buffer-overflow ' "$scratch/reads_behind_malloc"
-    has 'and it comes through' 'READ of size 4 at ' "$scratch/reads_behind_malloc"
+        'call.bounds: llama: AddressSanitizer: heap-buffer-overflow ' "$scratch/reads_past_malloc"
+    has 'and it comes through' 'READ of size 4 at ' "$scratch/reads_past_malloc"
     has 'what we see ourselves is seen' \
-        'Read 4 bytes past the end of x [41, 48] in forward of model.layers.0.mlp.down_proj (AcmeLinear)' "$scratch/reads_behind_x"
+        'Read 4 bytes past the end of x [41, 48] in forward of model.layers.0.mlp.down_proj (AcmeLinear)' "$scratch/reads_past_x"
 fi
 echo "1..$number"
 exit "$failed"

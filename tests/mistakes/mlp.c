@@ -112,10 +112,10 @@ static float copy_to_stack(const float *gate, int64_t count) {
 
 static float use_scratch(struct mlp *self, const struct graft_call *call, float *gate, int64_t count) {
     float sum = 0.0F;
-    sum = sum + (is("reads_behind_scratch") ? *numbers_at(gate, count) : 0.0F);
+    sum = sum + (is("reads_past_scratch") ? *numbers_at(gate, count) : 0.0F);
     sum = sum + (is("reads_in_front_of_scratch") ? *numbers_at(gate, -1) : 0.0F);
     sum = sum + (is("keeps_scratch") && self->scratch != NULL ? *numbers_at(self->scratch, 0) : 0.0F);
-    if (is("writes_behind_scratch")) {
+    if (is("writes_past_scratch")) {
         write_at(gate, count, 1.0F);
     }
     if (is("uses_released_scratch")) {

@@ -27,9 +27,9 @@ static int process(void *state, const struct graft_logits_args *args, struct gra
     struct state *self = state;
     volatile float sum = 0.0F;
     (void)error;
-    sum += is("processor_reads_behind_ids") ? *numbers_at(args->ids, args->count) : 0.0F;
+    sum += is("processor_reads_past_ids") ? *numbers_at(args->ids, args->count) : 0.0F;
     sum += is("processor_keeps_ids") ? *numbers_at(self->ids, 0) : 0.0F;
-    if (is("processor_writes_behind_scores")) {
+    if (is("processor_writes_past_scores")) {
         write_at(args->scores, args->vocab_size, 0.0F);
     }
     if (is("processor_writes_in_front_of_scores")) {

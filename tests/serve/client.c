@@ -49,12 +49,12 @@ int client_request(int fd, const char *method, const char *path, const char *hea
 }
 
 /* Joins the chunks of a body with chunked encoding, in place. */
-static void join_chunks(char *body, const char *behind) {
+static void join_chunks(char *body, const char *end_of_body) {
     char *to = body;
     for (char *at = body; *at != '\0';) {
         char *end = NULL;
         const unsigned long size = strtoul(at, &end, 16);
-        if (end == at || size == 0 || strncmp(end, "\r\n", 2) != 0 || (size_t)(behind - end) < size + 2) {
+        if (end == at || size == 0 || strncmp(end, "\r\n", 2) != 0 || (size_t)(end_of_body - end) < size + 2) {
             break;
         }
         memmove(to, end + 2, size);

@@ -70,7 +70,7 @@ static int reverse(const struct graft_custom_operation *self, const struct graft
 }
 
 static const struct graft_custom_operation custom = {
-    .struct_size = sizeof custom, .name = "behind", .infer = infer, .apply = apply, .reverse = reverse};
+    .struct_size = sizeof custom, .name = "concatenate_inverted", .infer = infer, .apply = apply, .reverse = reverse};
 static const struct graft_operation step = {.struct_size = sizeof step, .kind = GRAFT_OP_CUSTOM, .custom = &custom};
 static const char *sources[SOURCES];
 static const char *const targets[] = {"narrow", "wide"};

@@ -127,12 +127,12 @@ static void assert_as_alone(const float *logits, const int32_t *news, size_t cou
 
 /* The convolution sees earlier tokens: with others the logits differ far more than by the order of sums. */
 static void test_state_matters(void **state) {
-    float *behind = alone(ids, 4);
+    float *with = alone(ids, 4);
     float *without = alone(ids + 3, 1);
     (void)state;
-    assert_true(largest_difference(behind, without) > 0.01F);
+    assert_true(largest_difference(with, without) > 0.01F);
     assert_int_equal(graft_model_plan(model)->state_bytes, 2 * 2 * 2 * 64 * 4); /* layers, arrays, [2, 64] f32 */
-    free(behind);
+    free(with);
     free(without);
 }
 

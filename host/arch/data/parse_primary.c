@@ -87,8 +87,8 @@ static int32_t parse_below(struct graft_parser *parser, int32_t element) {
 /* Parses a field, an element of one, or a call. */
 static int32_t parse_name(struct graft_parser *parser) {
     const struct graft_token name = parser->token;
-    const struct graft_token behind = graft_token_next(parser->text, name.start + name.length);
-    if (parser->text[behind.start] == '(') {
+    const struct graft_token next = graft_token_next(parser->text, name.start + name.length);
+    if (parser->text[next.start] == '(') {
         graft_parser_advance(parser);
         graft_parser_advance(parser);
         return parse_call(parser, &name);

@@ -128,7 +128,7 @@ void graft_rotary_kinds(struct graft_reader *reader, const struct graft_host *ho
 }
 
 /* Whether a set of angles rotates a sequence of more than `length` tokens differently from one of `length` tokens. */
-static int changes_behind(struct graft_reader *reader, const struct graft_rope_service *service,
+static int changes_beyond(struct graft_reader *reader, const struct graft_rope_service *service,
                           const struct graft_rope_info *info, int64_t length) {
     struct graft_rope *rope = NULL;
     int changes = 0;
@@ -155,7 +155,7 @@ int graft_rotary_changes(struct graft_reader *reader, const struct graft_host *h
     int changes = 0;
     graft_rotary_kinds(reader, host, kinds);
     for (int32_t i = 0; i < GRAFT_ROTARY_KINDS && reader->status == GRAFT_OK && !changes; i++) {
-        changes = kinds[i].is_used && changes_behind(reader, graft_rope_service_of(host), &kinds[i].info, length);
+        changes = kinds[i].is_used && changes_beyond(reader, graft_rope_service_of(host), &kinds[i].info, length);
     }
     return changes;
 }

@@ -34,7 +34,7 @@ int graft_report_fields_text(const struct graft_model *model, const char *before
                              struct graft_error *error) {
     static const struct {
         int32_t use;
-        const char *label, *behind;
+        const char *label, *after;
     } lines[] = {{GRAFT_FIELD_NOT_USED, "not used", ""}, {GRAFT_FIELD_IGNORED, "ignored", ", by --ignore-field"}};
     const struct graft_model_field *field;
     for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++) {
@@ -47,7 +47,7 @@ int graft_report_fields_text(const struct graft_model *model, const char *before
             last = field;
             add_line(&text, model, i);
             if (!text.failed) {
-                graft_output_line(out, "%s%s %s%s", before, lines[k].label, text.bytes, lines[k].behind);
+                graft_output_line(out, "%s%s %s%s", before, lines[k].label, text.bytes, lines[k].after);
             }
             int failed = text.failed;
             graft_text_free(&text);

@@ -49,12 +49,12 @@ static char *name_of(struct diff *diff, const graft_json *value) {
         name = graft_json_get(value, keys[i]);
     }
     const char *string = graft_json_string(name, NULL);
-    const char *behind = graft_json_bool(graft_json_get(value, "is_super"))
-                             ? graft_json_string(graft_json_get(value, "class"), NULL)
-                             : NULL;
-    char *text = behind != NULL && string != NULL ? graft_format("%s (%s)", string, behind)
-                 : string != NULL                 ? graft_strdup(string[0] != '\0' ? string : "the model")
-                                                  : graft_json_dump(name != NULL ? name : value, 0);
+    const char *super = graft_json_bool(graft_json_get(value, "is_super"))
+                            ? graft_json_string(graft_json_get(value, "class"), NULL)
+                            : NULL;
+    char *text = super != NULL && string != NULL ? graft_format("%s (%s)", string, super)
+                 : string != NULL                ? graft_strdup(string[0] != '\0' ? string : "the model")
+                                                 : graft_json_dump(name != NULL ? name : value, 0);
     diff->failed |= text == NULL;
     return text;
 }

@@ -67,13 +67,13 @@ void graft_talk_stream_add(struct graft_talk_stream *stream, const char *bytes, 
         if (found == NULL || (!stream->in_thought && strspn(held->bytes, " \n\r\t") < (size_t)(found - held->bytes))) {
             break;
         }
-        const size_t before = (size_t)(found - held->bytes), behind = before + strlen(mark);
+        const size_t before = (size_t)(found - held->bytes), after = before + strlen(mark);
         if (stream->in_thought) {
             pass(stream, held->bytes, before);
         }
         turn(stream);
-        memmove(held->bytes, held->bytes + behind, held->length - behind + 1);
-        held->length -= behind;
+        memmove(held->bytes, held->bytes + after, held->length - after + 1);
+        held->length -= after;
     }
     if (held->failed || held->bytes == NULL) {
         return;

@@ -270,7 +270,7 @@ static void arrange_rows(void *data, int64_t begin, int64_t end) {
 
 /* --- Strips --- */
 
-/* Code `at` of a strip. Strips share bytes: each has its codes at bit `shift`. */
+/* Code `at` of a strip. Several strips share each byte (or word); this one's codes begin at bit `shift`. */
 static uint32_t strip_code(const struct arranging *arranging, int64_t at, int32_t shift) {
     const struct graft_codec *codec = arranging->codec;
     const uint32_t number = codec->bits == 3 ? arranging->from[at] : ((const uint8_t *)arranging->from)[at];
@@ -360,7 +360,7 @@ static void join_zero_bytes(const struct arranging *arranging, struct graft_code
 }
 
 /* Makes the memory after the last row zeros, which no result depends on, but how long products take might. */
-static void clear_behind(const struct arranging *arranging, int64_t scale_size) {
+static void clear_past_end(const struct arranging *arranging, int64_t scale_size) {
     const int64_t rows = arranging->codec->rows, stored = arranging->stored, last = rows - rows % arranging->abreast;
     memset(word_at(arranging, last, 0), 0, (size_t)((stored - last) * arranging->to_words) * sizeof(uint32_t));
     for (int64_t g = 0; g < arranging->groups; g++) {
@@ -390,7 +390,7 @@ static int make_room(struct graft_coded_weight *weight, struct arranging *arrang
     arranging->zeros = weight->zero_memory;
     arranging->scales = weight->scale_memory;
     if (arranging->abreast > 0) {
-        clear_behind(arranging, scale_size);
+        clear_past_end(arranging, scale_size);
     }
     return GRAFT_OK;
 }

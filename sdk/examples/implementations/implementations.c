@@ -24,7 +24,7 @@ struct attention {
 
 /* What the mask adds for key `j`; -inf if the query at `position` must not see it. */
 static float mask_at(const struct graft_mask *mask, int64_t token, int64_t position, int64_t j) {
-    if (position - j > graft_mask_before(mask) || j - position > graft_mask_behind(mask)) {
+    if (position - j > graft_mask_before(mask) || j - position > graft_mask_after(mask)) {
         return -INFINITY;
     }
     return mask->kind == GRAFT_MASK_DENSE ? mask->bias[token * mask->bias_stride + j] : 0.0f;

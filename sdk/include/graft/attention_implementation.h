@@ -158,8 +158,8 @@ GRAFT_INLINE int64_t graft_attention_first_key(const struct graft_mask *mask, in
 /* [any] The end of the window of `position` (one more than its last key), of `length` keys; a dense mask may hide some
  * of them. */
 GRAFT_INLINE int64_t graft_attention_end_key(const struct graft_mask *mask, int64_t position, int64_t length) {
-    int64_t behind = graft_mask_behind(mask);
-    return behind < length - position ? position + behind + 1 : length;
+    int64_t after = graft_mask_after(mask);
+    return after < length - position ? position + after + 1 : length;
 }
 
 #ifdef __cplusplus

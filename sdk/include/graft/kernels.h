@@ -96,7 +96,7 @@ GRAFT_INLINE int64_t graft_mask_before(const struct graft_mask *mask) {
 }
 
 /* [any] How many keys after its own a query may see. */
-GRAFT_INLINE int64_t graft_mask_behind(const struct graft_mask *mask) {
+GRAFT_INLINE int64_t graft_mask_after(const struct graft_mask *mask) {
     int64_t right = mask->kind == GRAFT_MASK_WINDOW ? mask->right : GRAFT_MASK_UNLIMITED;
     return mask->kind == GRAFT_MASK_CAUSAL || mask->kind == GRAFT_MASK_SLIDING || mask->kind == GRAFT_MASK_CHUNKED
                ? 0

@@ -531,10 +531,10 @@ def make_bad_tokens():
     for name, value in (("merge_three", "a a a"), ("merge_one", "aa"), ("merge_short", ["a"]), ("merge_long", ["a", "a", "a"]), ("merge_number", 1)):
         bad(name, 'model.merges[0]: expected two tokens, ["a", "b"] or "a b"', b(), path=["model", "merges", 0], value=value)
     form = "model.merges[1]: expected %s, like the merges before it: a file may have only one of the two forms"
-    bad("merge_text_behind_array", form % '["a", "b"]', b(), path=["model", "merges", 1], value="\u0120 t")
+    bad("merge_text_after_array", form % '["a", "b"]', b(), path=["model", "merges", 1], value="\u0120 t")
     document = b()
     document["model"]["merges"][0] = "h e"
-    bad("merge_array_behind_text", form % '"a b"', document, path=["model", "merges", 1], value=["\u0120", "t"])
+    bad("merge_array_after_text", form % '"a b"', document, path=["model", "merges", 1], value=["\u0120", "t"])
     bad("wordpiece_unk", "model.unk_token: missing, expected a string", word_tokenizer(), path=["model", "unk_token"], drop=True)
     bad("wordpiece_token", "model.vocab: the token with the id 37 has 4097 bytes, at most 4096 are supported", word_tokenizer(),
         path=["model", "vocab", "x" * 4097], value=37)
