@@ -17,7 +17,7 @@ struct graft_config_section {
     const struct graft_config *whole;
     const char *name;  /* NULL: all of `whole` */
     const char *outer; /* paths that begin with it are of `whole`: GRAFT_SECTION_OUTER; NULL: none are */
-    /* Gives the value of a field that the file lacks, or NULL if there is none; NULL: no field has such a value. */
+    /* Returns the default of a field that the file lacks, or NULL if it has none; may be NULL. */
     const struct graft_value *(*fallback)(const void *data, const char *path);
     const void *fallback_data;
     char file[GRAFT_SECTION_FILE];

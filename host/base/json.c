@@ -39,7 +39,7 @@ static void set_up(void) {
     json_object_seed(0);
 }
 
-/* Call this before the first value is made. */
+/* Configures jansson on the first call; every function that makes a value calls this first. */
 static void set_up_once(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, set_up);

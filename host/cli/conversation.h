@@ -10,7 +10,7 @@
 /* Whether the command line has messages. */
 int graft_conversation_is_given(const struct graft_options *options);
 
-/* Reads the messages of --system, --messages and --message, in this order, into an array. The caller frees it, also on
+/* Reads the messages of --system, --messages and --message, in this order, into an array. The caller frees it, even on
  * failure, when it may be NULL. */
 int graft_conversation_read(const struct graft_options *options, graft_json **messages, struct graft_error *error);
 
@@ -27,7 +27,7 @@ int graft_conversation_has_part(const graft_json *messages, const char *type);
 int graft_conversation_add_images(graft_json *messages, const struct graft_image *images, size_t n,
                                   struct graft_error *error);
 
-/* Read --tools and --template-variable as JSON texts; NULL if they are not given. The caller frees them, also on
+/* Read --tools and --template-variable as JSON texts; NULL if they are not given. The caller frees them, even on
  * failure. */
 int graft_conversation_read_tools(const struct graft_options *options, char **tools, struct graft_error *error);
 int graft_conversation_read_variables(const struct graft_options *options, char **variables, struct graft_error *error);

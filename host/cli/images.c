@@ -90,7 +90,7 @@ struct kind {
 /* A walk over the image and video tokens of all prompts. */
 struct placing {
     const struct graft_model *model;
-    const struct graft_tokenizer *tokenizer; /* NULL: there are only ids */
+    const struct graft_tokenizer *tokenizer; /* NULL if all prompts are token ids */
     struct graft_prompts *prompts;
     struct kind kinds[2];        /* images, videos */
     struct graft_image *ordered; /* [n_images] in the order of their placeholders */

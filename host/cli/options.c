@@ -715,7 +715,7 @@ static void add_named(const struct graft_named_strings *list, const char *name, 
     }
 }
 
-/* Adds a number to the text. One below 0 means that the option is not given. */
+/* Adds the option's number to the text; a negative one means that the option was not given. */
 static void add_number(const char *name, int64_t number, struct graft_text *text) {
     if (number < 0) {
         graft_text_printf(text, "--%s\tnot given\n", name);

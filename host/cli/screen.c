@@ -16,7 +16,7 @@
 
 /* How often the line is drawn, and how long an activity must have taken before it is. */
 enum { INTERVAL_NANOSECONDS = 250000000 };
-/* A block of rusage, in bytes; and how much must come from disk before the line says so. */
+/* Bytes of one block as getrusage counts them; bytes that must have been read from disk before the line mentions it. */
 enum { BLOCK = 512, LEAST_READ = 32 << 20 };
 static const double patience = 1.0; /* seconds */
 

@@ -24,7 +24,7 @@ struct graft_generation_settings {
 
 /* [load] Sets defaults, then reads generation_config.json (NULL: there is none, and config.json is read instead), then
  * eos_token_id of config.json (or its text_config) if the former does not set it. The names of both files must outlive
- * the settings, which the caller finishes, on failure too. */
+ * the settings, which the caller finishes, even on failure. */
 int graft_generation_settings_read(const struct graft_config *generation, const struct graft_config *config,
                                    struct graft_generation_settings *settings, struct graft_error *error);
 void graft_generation_settings_finish(struct graft_generation_settings *settings);

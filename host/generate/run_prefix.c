@@ -40,7 +40,7 @@ struct graft_run_prefix graft_run_longest_prefix(const struct graft_run *run) {
 }
 
 struct graft_run_prefix graft_run_shared_prefix(const struct graft_run *run) {
-    enum { SHARE = 3 }; /* a third of what is in a file must be new */
+    enum { SHARE = 3 }; /* a prefix is kept again once it is longer by a third */
     for (int32_t i = 0; i < run->options.slots; i++) {
         const struct graft_sequence *sequence = run->slots[i];
         if (sequence != NULL && sequence->shared > sequence->kept + sequence->kept / SHARE &&

@@ -31,7 +31,7 @@ struct graft_expression {
 };
 
 /* Parses an expression in UTF-8. Returns GRAFT_OK, GRAFT_ERROR_INTERNAL, or GRAFT_ERROR_USAGE with `fault` set. Call
- * graft_expression_finish afterwards, also on failure. */
+ * graft_expression_finish afterwards, even on failure. */
 int graft_expression_read(struct graft_expression *expression, const char *text, size_t length);
 void graft_expression_finish(struct graft_expression *expression);
 

@@ -25,7 +25,7 @@ struct graft_trie {
 };
 
 /* Makes the trie from `bytes` and `places` as above. Tokens without bytes, and those with more than 65,535, are left
- * out. Takes ownership of both arrays, also on failure. Returns NULL if memory ran out. */
+ * out. Takes ownership of both arrays, even on failure. Returns NULL if memory ran out. */
 struct graft_trie *graft_trie_create(char *bytes_take, size_t *places_take, size_t size);
 void graft_trie_destroy(struct graft_trie *trie);
 

@@ -16,7 +16,7 @@ static const struct graft_node *with_row(const struct graft_tree_profile *profil
     return key;
 }
 
-/* The first of the nodes whose rows count `node`, which next_key follows; NULL if there is none. */
+/* The first node whose row counts the calls of `node`, or NULL; next_key returns the others. */
 static const struct graft_node *first_key(const struct graft_tree_profile *profile, const struct graft_node *node) {
     const struct graft_tree *other = profile->counterpart;
     return with_row(profile, other != NULL ? graft_node_find(other->root, node->path) : node);

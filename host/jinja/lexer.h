@@ -48,7 +48,7 @@ int graft_jinja_fault(struct graft_error *error, int code, const struct graft_ji
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* [any] Splits `source` into tokens. Texts that differ from the source are copied into the arena. The caller frees
- * `tokens->items` with graft_free, also on failure. */
+ * `tokens->items` with graft_free, even on failure. */
 int graft_jinja_lex(const struct graft_jinja_source *source, struct graft_jinja_arena *arena,
                     struct graft_jinja_tokens *tokens, struct graft_error *error);
 

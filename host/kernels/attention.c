@@ -191,7 +191,7 @@ static int expand(const struct graft_call *call, const struct graft_attention_ar
     return status;
 }
 
-/* Sequence `index` of the batch with the keys and values in `view`; `past` is 0, which the caller may change. */
+/* Sequence `index` of the batch with the keys and values in `view`. Its `past` is 0 unless the caller changes it. */
 static struct graft_attention_sequence sequence_of(const struct graft_batch *batch, int32_t index,
                                                    const struct graft_kv_view *view) {
     return (struct graft_attention_sequence){

@@ -15,7 +15,7 @@ _Static_assert((int)GRAFT_FAMILY_CHOICE_NAME == (int)GRAFT_CHOICE_NAME &&
                    (int)GRAFT_FAMILY_CHOICE_BOOL == (int)GRAFT_CHOICE_BOOL,
                "one numbering");
 
-/* The members of a family file whose fields are listed, one table for each. */
+/* The members of a family file that have choices, with the table of each. */
 static const struct member {
     const char *name;
     const struct graft_choices *choices;

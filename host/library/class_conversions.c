@@ -89,9 +89,9 @@ static const struct graft_conversion *conversion_at(const struct graft_class *cl
     return (const void *)((const char *)cls->conversions + (size_t)i * cls->conversion_stride);
 }
 
-/* Adds a class's conversions. A class looks a name up with one of its renamings, whereas a list applies them one after
- * another; so they are added in reverse order, because the name that one of them makes may begin like the source of an
- * earlier one ("visual" to "model.visual", "model" to ...). */
+/* Adds a class's conversions. A class tries its renamings one at a time, whereas a list applies each to the result of
+ * the one before. They are added in reverse order, so that none is applied to what an earlier one made: "model" to
+ * "..." must come before "visual" to "model.visual". */
 static int add_class(struct class_conversions *made, const struct graft_class *cls, const char *scope_class,
                      struct graft_error *error) {
     int status = GRAFT_OK;

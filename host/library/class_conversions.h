@@ -17,7 +17,7 @@ struct class_conversions {
 };
 
 /* [any] Collects the conversions of the class `name`, or of the classes of the model type `name`; none for any other
- * name. The caller frees them with graft_class_conversions_finish, on failure too. */
+ * name. The caller frees them with graft_class_conversions_finish, even on failure. */
 int graft_class_conversions_collect(const struct graft_snapshot *snapshot, const char *name,
                                     struct class_conversions *made, struct graft_error *error);
 void graft_class_conversions_finish(struct class_conversions *made);

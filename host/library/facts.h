@@ -14,7 +14,7 @@ struct model_facts {
 };
 
 /* [load] Makes the facts of a model whose config is read and whose checkpoint is open. `patch` is the load patch or
- * NULL. To be finished, on failure too. */
+ * NULL. The caller finishes it, even on failure. */
 int graft_model_facts_make(const struct graft_model *model, const struct graft_tree_options *options,
                            const struct graft_load_patch *patch, struct model_facts *facts, struct graft_error *error);
 void graft_model_facts_finish(struct model_facts *facts);

@@ -198,8 +198,8 @@ static int classify_document(struct graft_model *model, const struct graft_model
     return status >= 0 ? status : graft_fail_memory(error, document->file);
 }
 
-/* Lists whose classes the model has, each once, as there may be tens of thousands of modules. `ids` has room for all
- * plugins, "program" and "patch". Returns their number. */
+/* Collects the ids of the plugins that have classes in the model, each once. `ids` has room for all plugins, "program"
+ * and "patch". Returns their number. */
 static size_t list_origins(const struct graft_model *model, const char **ids) {
     const char *last = NULL;
     size_t count = 0;

@@ -46,7 +46,7 @@ static int surround(const struct graft_model *model, const struct graft_tokenize
     const int64_t end = graft_model_say(model, "image_place_end_id", -1);
     struct graft_ids to = {0};
     int status = GRAFT_OK;
-    int closed = 0; /* 1: there have been nothing but line breaks since an image */
+    int closed = 0; /* 1: only line breaks since the last image */
     for (size_t i = 0; i < ids->n && status == GRAFT_OK; i++) {
         const size_t more = closed ? breaks_of(tokenizer, ids->ids[i]) : 0;
         if (ids->ids[i] != start || (i + 1 < ids->n && ids->ids[i + 1] == image)) {

@@ -164,7 +164,8 @@ int graft_model_open_given(struct graft_model *model, const struct graft_model_o
 /* [load] Sets the fusion_config of an option (NULL: none was given). */
 int graft_model_set_fusion(struct graft_model *model, const char *fusion_config, struct graft_error *error);
 
-/* [load] Reads the fusion families that the option, or else config.json, asks for. To be finished, on failure too. */
+/* [load] Reads the fusion families that the option, or else config.json, asks for. The caller finishes it, even on
+ * failure. */
 int graft_model_read_fusion(const struct graft_model *model, const struct graft_snapshot *snapshot,
                             struct graft_fusion_request *request, struct graft_error *error);
 
@@ -190,7 +191,7 @@ int graft_model_session(const struct graft_model *model, int32_t slots, struct g
 struct patch_file;
 
 /* [load] The load patch that the options ask for, or NULL; one from a patch file belongs to `file`, which the caller
- * finishes, on failure too. `*snapshot` is replaced by one that contains the load patch's classes. */
+ * finishes, even on failure. `*snapshot` is replaced by one that contains the load patch's classes. */
 int graft_model_choose_patch(const struct graft_model_options *options, struct graft_snapshot **snapshot,
                              struct patch_file *file, const struct graft_load_patch **patch, struct graft_error *error);
 

@@ -21,7 +21,7 @@ struct graft_model_lists {
 
 /* [load] Collects the transforms for a tree: the patch's conversions (NULL: no patch), the list of the root's class or
  * else of the model type, those of other modules' classes, each for the names below its module, and the legacy names.
- * Marks modules whose class's conversions a list replaces. To be finished, on failure too. */
+ * Marks modules whose class's conversions a list replaces. The caller finishes it, even on failure. */
 int graft_model_lists_make(struct graft_tree *tree, const struct graft_load_patch *patch,
                            const struct graft_family *family, struct graft_model_lists *lists,
                            struct graft_error *error);

@@ -19,7 +19,7 @@ struct patch_file {
 };
 
 /* [load] Reads and checks a file; names of replacing classes are looked up in the snapshot, which must outlive the
- * result. Errors are GRAFT_ERROR_MODEL and name file and field. To be finished, on failure too. */
+ * result. Errors are GRAFT_ERROR_MODEL and name file and field. The caller finishes it, even on failure. */
 int graft_patch_file_read(const char *path, const struct graft_snapshot *snapshot, struct patch_file *file,
                           struct graft_error *error);
 

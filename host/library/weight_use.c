@@ -124,8 +124,8 @@ static int attends(void *data, const struct graft_node *node) {
     return graft_node_has_interface(node, GRAFT_INTERFACE_SELF_ATTENTION);
 }
 
-/* Measures one layer: what the cache has gained since the last call is this layer's; a layer that wraps it gains
- * nothing more. */
+/* Adds what one layer reads of the cache. The growth of the cache since the last call is this layer's; an attention
+ * that wraps another sees no growth, so the layer is not counted twice. */
 static int read_cache(void *data, struct graft_hooked_call *hooked, struct graft_error *error) {
     const struct graft_self_attention_args *args = hooked->args;
     const struct graft_batch *batch = args->batch;

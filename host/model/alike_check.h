@@ -5,12 +5,12 @@
 
 #include "model/tree.h"
 
-/* [load] From now on, in this process, with 1: a module that could share the description of an earlier one is described
- * all the same, and it is an error if that says something else. */
+/* [load] Turns the check on (1) or off for this process. While it is on, a module that could share an earlier one's
+ * description is described itself as well, and a difference is an error. */
 void graft_alike_check(int is_on);
 int graft_alike_check_is_on(void);
 
-/* [load] Compares a described module with the earlier one that it could have shared the description of. */
+/* [load] Compares a described module with the earlier one whose description it could have shared. */
 int graft_alike_compare(const struct graft_node *node, const struct graft_node *like, struct graft_error *error);
 
 #endif

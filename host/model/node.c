@@ -26,7 +26,7 @@ struct graft_node *graft_node_create(struct graft_tree *tree, struct graft_node 
     return node;
 }
 
-/* The number that a name of `length` letters is in the usual spelling; -1 if it is not a number. */
+/* The number that a name spells in decimal, without leading zeros; -1 if it is not a number. */
 static int64_t number_of(const char *name, size_t length) {
     enum { MAX_DIGITS = 9 };
     int64_t number = 0;

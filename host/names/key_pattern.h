@@ -21,7 +21,7 @@ struct key_patterns {
     int32_t n_targets;
 };
 
-/* Prepares the given patterns. The caller frees them with graft_key_patterns_finish, also on failure. */
+/* Prepares the given patterns. The caller frees them with graft_key_patterns_finish, even on failure. */
 int graft_key_patterns_init(struct key_patterns *patterns, const char *const *sources, int32_t n_sources,
                             const char *const *targets, int32_t n_targets, const char *place, enum key_fault *fault,
                             struct graft_error *error);

@@ -53,7 +53,7 @@ void graft_plan_follow_adapters(struct graft_plan *plan);
 int graft_conversion_apply(struct conversion_site *site, struct graft_error *error);
 
 /* Runs the conversion: afterwards `use` has one list per target, or no lists if the checkpoint has none of the sources.
- * The caller ends the use, also on failure. */
+ * The caller ends the use, even on failure. */
 int graft_conversion_values(struct conversion_site *site, struct conversion_use *use, struct graft_error *error);
 
 /* Makes a source called `name` by a conversion of a module above, if the checkpoint lacks it: so a class below may

@@ -115,7 +115,7 @@ static int lacks_any(const struct graft_plan *plan, const char *name) {
     return 0;
 }
 
-/* Gives a parameter the tensor of the parameter that it is tied to and that another process has; that tensor has to be
+/* A parameter may be tied to one that only another process has. Gives it that parameter's tensor, which must be
  * present. */
 static int take_namesakes(struct planner *planner, struct graft_tree *tree, struct graft_error *error) {
     int status = GRAFT_OK;

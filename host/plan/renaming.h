@@ -21,7 +21,7 @@ struct renamings {
 };
 
 /* Collects the renamings of modules among the conversions of a tree's classes; they apply where their class describes a
- * module. The caller frees the list, also on failure. */
+ * module. The caller frees the list, even on failure. */
 int graft_renamings_collect(struct graft_tree *tree, struct renamings *renamings, struct graft_error *error);
 void graft_renamings_free(struct renamings *renamings);
 

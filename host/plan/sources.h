@@ -35,7 +35,7 @@ struct graft_sources {
 size_t graft_sources_lower_bound(const struct graft_sources *sources, const char *name);
 struct graft_source *graft_sources_find(const struct graft_sources *sources, const char *name);
 
-/* Makes a source of each tensor, unchanged. The caller frees the sources, also on failure; the same holds below. */
+/* Makes a source of each tensor, unchanged. The caller frees the sources, even on failure; the same holds below. */
 int graft_sources_of_checkpoint(const struct graft_checkpoint *checkpoint, struct graft_sources *sources,
                                 struct graft_error *error);
 void graft_sources_finish(struct graft_sources *sources);

@@ -18,7 +18,7 @@ struct conversion_use {
     const char *place;                 /* source of errors */
     const char *module;                /* path of the class's module; "" for lists */
     const char *plugin;                /* plugin of the class; NULL: the host, or a list */
-    struct graft_sources *sources;     /* has the tensors; NULL: they are the checkpoint's own */
+    struct graft_sources *sources;     /* where the tensors are looked up; NULL: they are the checkpoint's own */
     int32_t from_tied;                 /* 1: all tensors belong to parameters to which the sources are tied */
     const struct graft_operation *operations;
     int32_t n_operations;
@@ -38,7 +38,7 @@ struct conversion_use {
     size_t n_lists;
 };
 
-/* Allocates a use. The caller ends it with graft_conversion_use_finish, also on failure. */
+/* Allocates a use. The caller ends it with graft_conversion_use_finish, even on failure. */
 int graft_conversion_use_begin(struct conversion_use *use, struct graft_error *error);
 void graft_conversion_use_finish(struct conversion_use *use);
 

@@ -14,7 +14,7 @@ struct graft_chosen_files {
     size_t n_left_out;
 };
 
-/* [load] Asks `on_file` about each file that looks like a plugin; NULL: all are chosen. The caller frees `chosen`, also
+/* [load] Asks `on_file` about each file that looks like a plugin; NULL: all are chosen. The caller frees `chosen`, even
  * on failure. */
 int graft_plugin_files_choose(const struct graft_plugin_files *files, graft_plugin_file_function on_file, void *data,
                               struct graft_chosen_files *chosen, struct graft_error *error);

@@ -34,7 +34,7 @@ int graft_family_file_is(const char *path);
 int graft_family_file_read(const char *path, const struct graft_family_finder *finder, struct graft_family_file **file,
                            struct graft_error *error);
 
-/* Checks a parsed document like graft_family_file_read. The document is consumed, also on failure. */
+/* Checks a parsed document like graft_family_file_read. The document is consumed, even on failure. */
 int graft_family_file_take(graft_json *document_take, const char *path, const struct graft_family_finder *finder,
                            struct graft_family_file **file, struct graft_error *error);
 

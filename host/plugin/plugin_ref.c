@@ -38,8 +38,8 @@ struct graft_plugin_ref {
     int initialised;
 };
 
-/* Guards `uses` and what it leads to. A lock of its own, since plugins ask for their options at any time, also in
- * `init`, when plugin.c's lock is held. */
+/* Guards the list `uses` and its members. It is not plugin.c's lock, because plugins ask for their options at any time,
+ * even in `init`, while plugin.c holds its own. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct graft_plugin_ref *uses;
 

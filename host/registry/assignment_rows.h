@@ -9,7 +9,7 @@
 /* What a rule does in the model; one for each rule, in the order of graft_snapshot_rule. */
 struct assignment_row {
     int left_out; /* the rule is unasked, or its group or plugin is left out */
-    int skipped;  /* its plugin is left out, independently of groups */
+    int skipped;  /* its whole plugin is left out, not only its group */
     int counts;   /* the rule is for this model's type, and its conditions on the config hold */
     /* for a rule of this model's type: the unmet condition on the config; or NULL */
     const struct graft_condition *unmet;

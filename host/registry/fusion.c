@@ -14,7 +14,7 @@ struct graft_known_fusion {
     struct graft_origin origin;
     struct graft_regex **patterns; /* the compiled target_modules_patterns */
     size_t n_patterns;
-    struct fusion_cache *cache; /* lists that the family keeps */
+    struct fusion_cache *cache; /* lists of fused modules from earlier loads */
 };
 
 static const char *source_of(const struct graft_known_fusion *known) {

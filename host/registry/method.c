@@ -49,9 +49,9 @@ static int reads_always(const struct graft_snapshot *snapshot, const char *quant
     return 0;
 }
 
-/* The condition that keeps all replacements of plugins that read the method from the model; NULL if there is none, or
- * only that they are for other methods. Of several it is one whose field the config has, of a replacement that meets
- * most other conditions. */
+/* Why no plugin that reads the method replaces anything in this model: the first unmet condition of a replacement,
+ * preferably of the one that comes closest. NULL if some replacement's conditions hold, or if all are for other
+ * methods. */
 static const struct graft_condition *find_unmet(const struct graft_snapshot *snapshot, const char *quant_method,
                                                 const struct graft_model_facts *facts) {
     static const char of_method[] = "quantization_config.quant_method";

@@ -39,7 +39,7 @@ struct graft_rope {
     float *long_factor;  /* [width / 2] longrope, for longer sequences */
 };
 
-/* [load] Fills in a zeroed `rope`. The caller finishes it, also on failure. */
+/* [load] Fills in a zeroed `rope`. The caller finishes it, even on failure. */
 int graft_rope_read(const struct graft_config *config, const struct graft_rope_info *info, struct graft_rope *rope,
                     struct graft_error *error);
 void graft_rope_finish(struct graft_rope *rope);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The option values of the plugins whose classes' parameters the runtime layout stores. */
+/* Records the options of those plugins whose classes' parameters are stored in the runtime layout. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -55,7 +55,7 @@ void graft_claims_free(struct claims *claims) {
     *claims = (struct claims){0};
 }
 
-/* The first claim on a tensor, or on a later one. */
+/* The index of the first claim on `tensor`, or, if there is none, where it would be inserted. */
 static size_t first_claim(const struct claims *claims, size_t tensor) {
     size_t low = 0, high = claims->count;
     while (low < high) {

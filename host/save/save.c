@@ -182,7 +182,7 @@ int graft_save_check_target(const char *directory, const struct graft_plan *plan
     return status;
 }
 
-/* The journal that leads this load back: the checkpoint's, and the custom operations of the plan. */
+/* The journal for undoing this load: the checkpoint's own, followed by the plan's custom operations. */
 static int find_way_back(const struct job *job, struct graft_tree *tree, struct journal *stored,
                          struct graft_error *error) {
     int status = graft_journal_of_checkpoint(job->directory, job->plan->checkpoint, stored, error);

@@ -88,7 +88,8 @@ static int is_below(const char *path, const char *folder, size_t length) {
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || (length == 1 && folder[0] == '/'));
 }
 
-/* Whether the directory is one of a hub cache, .../snapshots/REVISION, and the file in the `blobs` beside. */
+/* Whether the directory is a snapshot in a hub cache, .../snapshots/REVISION, and the file is in the `blobs` folder
+ * next to `snapshots`. */
 static int is_blob(const char *path, const char *root) {
     static const char snapshots[] = "/snapshots/", blobs[] = "/blobs/";
     const char *found = NULL;

@@ -10,7 +10,7 @@
 struct graft_engine {
     struct graft_engine_options options;
     struct graft_sequences *sequences;      /* NULL: the model generates nothing */
-    struct graft_job *running;              /* the thread's own list */
+    struct graft_job *running;              /* list of running jobs; used by the engine's thread only */
     char noted[sizeof(struct graft_error)]; /* the last note, to avoid repeating it */
     pthread_t thread;
     int has_thread;

@@ -89,7 +89,7 @@ struct graft_request {
  * none. */
 int graft_request_find_model(const struct graft_request_context *context, const char *asked, const char **adapter);
 
-/* Reads a body. Returns 0, or -1 with `fault` set. The caller calls graft_request_finish, also on failure. */
+/* Reads a body. Returns 0, or -1 with `fault` set. The caller calls graft_request_finish, even on failure. */
 int graft_request_read(const char *body, size_t length, enum graft_request_kind kind,
                        const struct graft_request_context *context, struct graft_request *request,
                        struct graft_fault *fault);
@@ -103,7 +103,7 @@ int graft_request_has_images(const struct graft_request *request);
 int graft_request_read_images(struct graft_request *request, const struct graft_model *model,
                               struct graft_image_processor **processor, struct graft_fault *fault);
 
-/* Encodes the prompts as `*prompts` [*n], which the caller frees with graft_request_prompts_free, also on failure. */
+/* Encodes the prompts as `*prompts` [*n], which the caller frees with graft_request_prompts_free, even on failure. */
 int graft_request_encode(const struct graft_request *request, const struct graft_tokenizer *tokenizer,
                          const struct graft_chat_template *chat, int64_t vocab_size, struct graft_ids **prompts,
                          size_t *n, struct graft_fault *fault);

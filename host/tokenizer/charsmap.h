@@ -23,7 +23,7 @@ struct graft_charsmap {
 };
 
 /* [load] Reads a map; `bytes` may be freed afterwards. A malformed map is GRAFT_ERROR_MODEL, and the message names the
- * field `what`. To be finished on failure too. */
+ * field `what`. The caller finishes it, even on failure. */
 int graft_charsmap_init(struct graft_charsmap *map, const char *bytes, size_t size, const char *file, const char *what,
                         struct graft_error *error);
 void graft_charsmap_finish(struct graft_charsmap *map);

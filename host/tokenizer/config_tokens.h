@@ -56,7 +56,7 @@ struct graft_config_tokens {
     int truncates_left; /* a text that is too long is cut at its beginning */
 };
 
-/* [load] Reads those of the files that exist. Errors are GRAFT_ERROR_MODEL. To be finished on failure too. */
+/* [load] Reads those of the files that exist. Errors are GRAFT_ERROR_MODEL. The caller finishes it, even on failure. */
 int graft_config_tokens_open(struct graft_config_tokens *tokens, const char *directory, struct graft_error *error);
 
 /* [load] Lists the files' tokens. What `defaults` points to must outlive `tokens`. */

@@ -18,7 +18,7 @@ struct graft_document {
     struct graft_json_cursor merges;
 };
 
-/* [load] Errors are GRAFT_ERROR_MODEL. To be finished on failure too. */
+/* [load] Errors are GRAFT_ERROR_MODEL. The caller finishes it, even on failure. */
 int graft_document_read(struct graft_document *document, const char *path, struct graft_error *error);
 void graft_document_finish(struct graft_document *document);
 

@@ -116,7 +116,7 @@ static int push(struct builder *b, struct task task) {
     return 0;
 }
 
-/* Sets a node's value to that of the entries that end in it, places its children, and makes each of them a task. */
+/* Sets a node's value to that of the entry that ends there, places the node's children, and queues a task for each. */
 static int place_children(struct builder *b, struct task task) {
     unsigned char labels[BLOCK];
     while (task.first < task.end && b->entries[task.first].length == task.depth) {

@@ -15,7 +15,7 @@ struct graft_metaspace {
     int split;                          /* whether texts are split before each mark */
 };
 
-/* [load] Reads the settings. The caller frees `mark`, also on failure. */
+/* [load] Reads the settings. The caller frees `mark`, even on failure. */
 int graft_metaspace_read(struct graft_metaspace *metaspace, const struct graft_field *spec, struct graft_error *error);
 
 #endif

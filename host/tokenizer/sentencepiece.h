@@ -40,8 +40,8 @@ struct graft_sentencepiece {
     struct graft_piece_text charsmap; /* precompiled; empty: none */
 };
 
-/* [load] Reads a model. Errors are GRAFT_ERROR_MODEL, and give the offset of malformed bytes. To be finished on failure
- * too. */
+/* [load] Reads a model. Errors are GRAFT_ERROR_MODEL, and give the offset of malformed bytes. The caller finishes it,
+ * even on failure. */
 int graft_sentencepiece_read(struct graft_sentencepiece *model, const char *path, struct graft_error *error);
 void graft_sentencepiece_finish(struct graft_sentencepiece *model);
 

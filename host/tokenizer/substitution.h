@@ -12,7 +12,7 @@ struct graft_substitution {
     struct graft_text content;
 };
 
-/* [load] Reads `pattern` and `content`. To be finished with graft_substitution_finish, on failure too. */
+/* [load] Reads `pattern` and `content`. The caller calls graft_substitution_finish, even on failure. */
 int graft_substitution_init(struct graft_substitution *substitution, const struct graft_field *spec,
                             struct graft_error *error);
 void graft_substitution_finish(struct graft_substitution *substitution);

@@ -28,7 +28,7 @@ struct graft_template {
     int refuses_pairs; /* `pair` lacks one of the two texts */
 };
 
-/* [load] Reads a TemplateProcessing. To be finished on failure too. */
+/* [load] Reads a TemplateProcessing. The caller finishes it, even on failure. */
 int graft_template_load(struct graft_template *template, const struct graft_field *spec, struct graft_error *error);
 void graft_template_finish(struct graft_template *template);
 

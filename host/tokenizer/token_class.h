@@ -34,7 +34,7 @@ struct graft_token_class {
 };
 
 /* [load] Chooses the class as AutoTokenizer does, from tokenizer_config.json and config.json, either of which may be
- * NULL. Errors are GRAFT_ERROR_INTERNAL. To be finished on failure too. */
+ * NULL. Errors are GRAFT_ERROR_INTERNAL. The caller finishes it, even on failure. */
 int graft_token_class_choose(struct graft_token_class *chosen, const graft_json *tokenizer_config,
                              const graft_json *config, struct graft_error *error);
 

@@ -38,7 +38,7 @@ struct graft_token_conversion {
     graft_json *rest; /* a tokenizer.json without the vocabulary */
 };
 
-/* [load] Finds and reads the vocabulary. Errors are GRAFT_ERROR_MODEL. To be finished on failure too. */
+/* [load] Finds and reads the vocabulary. Errors are GRAFT_ERROR_MODEL. Finish it after a failure as well. */
 int graft_token_conversion_open(struct graft_token_conversion *conversion, const char *directory,
                                 const struct graft_token_class *token_class, const graft_json *config,
                                 struct graft_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks in a file of their own that belong to another file's group. */
+/* Checks that are defined in one file and listed in the group of another. */
 #ifndef GRAFT_VALIDATE_CHECKS_H
 #define GRAFT_VALIDATE_CHECKS_H
 

@@ -22,7 +22,7 @@ struct lora_columns {
 };
 
 /* [load] Allocates columns for `b`, or for a part of it with that many outputs and this rank, filled with zeros; -1 if
- * memory ran out. To be finished, on failure too. */
+ * memory ran out. The caller finishes it, even on failure. */
 int lora_columns_init(struct lora_columns *columns, const struct graft_weight *b, int64_t rank, int64_t out_features,
                       float factor);
 void lora_columns_finish(struct lora_columns *columns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads LoraLinear: what each adapter has for it, part by part; with the option `merge`, sums of the weight and the
- * pairs of a single adapter. */
+/* Loads LoraLinear: for each part of the layer, the matrices of each adapter. With the option `merge` and a single
+ * adapter it adds their product to the weight. */
 #include "linear.h"
 
 #include <stdlib.h>

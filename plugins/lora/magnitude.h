@@ -17,8 +17,8 @@ struct lora_magnitude {
     float *shift; /* [outputs] corrects the bias, which is scaled too */
 };
 
-/* [load] Computes the magnitudes of the rows of `base` to which `delta`, of floats, is added, from `m` [rows]. To be
- * finished, on failure too. */
+/* [load] Computes the magnitudes of the rows of `base` to which `delta`, of floats, is added, from `m` [rows]. The
+ * caller finishes it, even on failure. */
 int lora_magnitude_make(const struct graft_product *base, const struct lora_delta *delta, const struct graft_weight *m,
                         const struct graft_threads *threads, const char *path, struct lora_magnitude *made,
                         struct graft_error *error);

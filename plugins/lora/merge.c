@@ -104,7 +104,7 @@ static void *allocate(size_t bytes) {
     return data;
 }
 
-/* Appends the sums. -1 if memory ran out. */
+/* Appends the rows that the adapter changes, as weight plus delta. Returns 0, or -1 if memory ran out. */
 static int add_sums(const struct graft_product *original, const struct lora_delta *delta,
                     const struct graft_threads *threads, struct lora_merged *merged) {
     const int64_t columns = original->weight->columns, rows = delta->b.rows;

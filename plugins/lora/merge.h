@@ -15,7 +15,7 @@ struct lora_merged {
 };
 
 /* [load] Merges deltas with a weight of floats, in the weight's type (F16 becomes F32); other weights are left
- * unchanged. `deltas` are in the order of rows and do not overlap. To be finished, on failure too. */
+ * unchanged. `deltas` are in the order of rows and do not overlap. The caller finishes it, even on failure. */
 int lora_merge(const struct graft_product *original, const struct lora_delta *deltas, int32_t n,
                const struct graft_threads *threads, const char *path, struct lora_merged *merged,
                struct graft_error *error);

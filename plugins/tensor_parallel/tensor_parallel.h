@@ -24,7 +24,7 @@ struct graft_operation tensor_parallel_share(void);
 extern const struct graft_class tensor_parallel_attention;
 extern const struct graft_class tensor_parallel_mlp;
 
-/* The class that wraps Linears: those that a scheme names combine the ranks' shares. */
+/* The class that wraps Linears, to combine the shares of all ranks where a scheme says so. */
 extern const struct graft_class tensor_parallel_linear;
 
 #endif

@@ -36,7 +36,7 @@ int graft_choice_fault(const struct graft_choice_info *info, const struct graft_
 /* [load] The default that a description has for a field; NULL: none. A `fallback` of struct graft_config_section. */
 const struct graft_value *graft_defaults_find(const void *description, const char *path);
 
-/* [load] Copies the defaults of a description into one that has none. */
+/* [load] Copies one description's defaults into another, which must have none yet. */
 int graft_defaults_copy(const struct graft_description *from, struct graft_description *to, struct graft_error *error);
 void graft_defaults_free(struct graft_description *description);
 

@@ -16,8 +16,8 @@ struct graft_relative {
     int64_t heads;
 };
 
-/* [load] Lays out the table of an attention module with `heads` heads; with 0 that of the model, which has the heads of
- * the reader's layer. Does nothing if relative.of says that this module has no table. */
+/* [load] Lays out the table of an attention module with `heads` heads; with 0, the model's own table, which has as many
+ * heads as the reader's layer. Does nothing if relative.of says that this module has no table. */
 void graft_relative_outline(struct graft_outline *of, struct graft_relative *self, int64_t heads);
 
 /* [load] Ties the tables of a model's layers to that of the first, if relative.of is `first`. */

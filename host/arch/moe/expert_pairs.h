@@ -23,7 +23,7 @@ int graft_expert_pairs_sort(const struct graft_call *call, const struct graft_ex
 int graft_expert_pairs_sum(const struct graft_call *call, const struct graft_expert_pairs *pairs, int64_t begin,
                            int64_t end, const float *x, int64_t hidden, float *output, struct graft_error *error);
 
-/* The products of some experts, and the memory between them. */
+/* The products of consecutive experts, and the memory for their intermediate results. */
 struct graft_expert_run {
     const struct graft_product *products; /* [2 n + n]: gate and up of each expert, then down of each */
     int32_t n;
@@ -32,7 +32,7 @@ struct graft_expert_run {
     int64_t pairs;
 };
 
-/* [forward] Runs gate, up and down: in one call if only an activation of the host's is in between. */
+/* [forward] Runs gate, up and down: in one call if the activation is one of the host's. */
 int graft_expert_run(const struct graft_call *call, const struct graft_experts_input *input,
                      const struct graft_expert_run *run, struct graft_error *error);
 

@@ -41,10 +41,10 @@ struct graft_bench {
     double cache_bytes;     /* bytes of the cache that a token of one sequence reads, on average */
     double read_bytes;      /* bytes that a step reads in all: weights, cache and states */
     double bandwidth;       /* bytes of memory per second; a median, like the next */
-    double bandwidth_share; /* part of the bandwidth that reading weights took */
-    double read_share;      /* part of the bandwidth that reading everything took */
+    double bandwidth_share; /* fraction of the bandwidth that reading weights reached */
+    double read_share;      /* fraction of the bandwidth that reading everything reached */
     double peak;            /* operations of matrix products per second */
-    double peak_share;      /* part of the peak that reading the prompt took */
+    double peak_share;      /* fraction of the peak that processing the prompt reached */
     const char *peak_unit;
     double token_operations;                              /* per token of a prompt, without the head and attention */
     struct graft_profile *profiles[GRAFT_BENCH_PROFILES]; /* NULL: not profiled */

@@ -180,7 +180,7 @@ static void gather(struct graft_writer *writer, struct family_outcome *outcome, 
     }
 }
 
-/* Makes a temporary folder with the text as its only file, "draft.family.json". The caller frees the path, also on
+/* Makes a temporary folder with the text as its only file, "draft.family.json". The caller frees the path, even on
  * failure. */
 static int make_folder(const char *text, char **folder, struct graft_error *error) {
     int status = graft_folder_make_temporary("/tmp", "family", folder, error);

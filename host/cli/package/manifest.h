@@ -37,8 +37,8 @@ graft_json *manifest_new(const struct graft_plugin *descriptor, const char *mach
 /* Adds a file to a manifest. Returns 0, or -1 if memory ran out. */
 int manifest_add(graft_json *document, const char *name, const char *bytes, size_t length);
 
-/* Reads a manifest, which may be anything: each field is checked (GRAFT_ERROR_MODEL). `document_take` is the manifest's
- * from then on, also after an error; manifest_finish. */
+/* Reads an untrusted manifest; a field that is missing or wrong is GRAFT_ERROR_MODEL. The manifest takes ownership of
+ * `document_take`, even on failure; manifest_finish frees it. */
 int manifest_read(graft_json *document_take, const char *source, struct manifest *manifest, struct graft_error *error);
 void manifest_finish(struct manifest *manifest);
 

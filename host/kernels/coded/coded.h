@@ -67,8 +67,8 @@ struct graft_coded_loops {
                      float *y);
     /* [any] out [n, columns] = rows [first, first + n), exact as F32 or rounded to BF16. */
     void (*widen)(const struct graft_coded *self, int64_t first, int64_t n, graft_dtype dtype, void *out);
-    /* [any] Fills in a transposed portion of a weight whose groups end only where portions can end; exact as f32, else
-     * rounded. */
+    /* [any] Fills in a transposed portion of a weight whose groups end only where portions can end; exact if the
+     * portion is f32, rounded otherwise. */
     void (*turn)(const struct graft_coded *self, const struct graft_transposed_portion *portion);
     /* For many tokens, with inputs rounded to 16 bits; of size 0 if it is not faster than the host's other products. */
     const struct graft_coded_prepared *many;

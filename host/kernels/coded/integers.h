@@ -406,7 +406,8 @@ GRAFT_ROW_INLINE void graft_row_integers_ends(const struct graft_row_integers_ti
     }
 }
 
-/* [any] Makes the tile's rows continue in `ends` from byte `byte` on. */
+/* [any] Redirects the tile's rows to their copies in `ends`, so that offset `byte` of a row is the first byte of its
+ * copy. */
 GRAFT_ROW_INLINE void graft_row_integers_go_on(struct graft_row_integers_tile *tile, const int n_rows, int64_t byte,
                                                const struct graft_row_integers_end *ends) {
     for (int r = 0; r < n_rows; r++) { /* computed as integers, since no array begins there */

@@ -16,7 +16,8 @@
         GRAFT_ISA_ALL_TABLES(graft_coded_##kind##_loops);
 #endif
 
-/* Defines a table of the functions from GRAFT_ROW_FUNCTIONS: `kind`_multiply and so on. `abreast` is that field. */
+/* Defines a table of the functions from GRAFT_ROW_FUNCTIONS: `kind`_multiply and so on. `abreast` is the value of the
+ * field of that name. */
 #define LOOPS_TABLE(kind, abreast)                                                        \
     extern const struct graft_coded_loops GRAFT_ISA_ALL_NAME(graft_coded_##kind##_loops); \
     const struct graft_coded_loops GRAFT_ISA_ALL_NAME(graft_coded_##kind##_loops) = {     \

@@ -62,7 +62,7 @@ struct graft_many_panel {
 struct graft_many_inputs {
     const char *numbers; /* of token 0, beginning with the panel's first input */
     const float *steps;  /* units of its blocks */
-    const int32_t *sums; /* for bytes: sums of the blocks' integers */
+    const int32_t *sums; /* for bytes: the sum of each block's integers */
     int64_t size;        /* bytes from one token to the next */
     int64_t block;       /* inputs of a block */
 };

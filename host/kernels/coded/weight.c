@@ -337,7 +337,7 @@ static const int32_t *scattered_groups(const struct graft_codec *codec) {
     return group_of != NULL && (i < codec->columns || !is_whole) ? group_of : NULL;
 }
 
-/* Whether codes that are arranged anyway come to lie abreast, which all words have to be in one group for. */
+/* Whether codes that have to be rearranged anyway can be stored abreast: only if no word of codes spans two groups. */
 static int lies_abreast(const struct graft_coded *rows) {
     enum { WORD = 8 }; /* columns */
     return rows->bits == 4 && rows->group_of == NULL && rows->columns % WORD == 0 &&

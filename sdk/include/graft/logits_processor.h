@@ -29,7 +29,7 @@ extern "C" {
 
 #define GRAFT_INTERFACE_LOGITS_PROCESSOR "graft.logits_processor/1"
 
-/* A sequence that begins. Belongs to the host; valid until `create` returns. */
+/* The sequence that a processor is created for. Owned by the host; valid until `create` returns. */
 struct graft_logits_sequence {
     uint32_t struct_size;
     uint32_t reserved;
