@@ -99,21 +99,21 @@ static int take_back(struct graft_run *run, const struct graft_feed *feed, struc
     return status;
 }
 
-/* Gives a sequence the results of a feed, and removes wrong guesses from the session. */
+/* Gives a sequence the results of a feed that gives logits, and removes wrong guesses from the session. */
 static int finish_feed(struct graft_run *run, const struct graft_feed *feed, const float *rows,
                        const struct graft_run_output *output, struct graft_error *error) {
     struct graft_sequence *sequence = feed->sequence;
     int32_t end = GRAFT_SEQUENCE_RUNNING;
     if (sequence->team != NULL) {
-        const int team_status = feed->gives ? graft_run_step_team(run, sequence, rows, output, error) : GRAFT_OK;
+        const int team_status = graft_run_step_team(run, sequence, rows, output, error);
         run->failed = team_status != GRAFT_OK ? sequence->number : run->failed;
         return team_status;
     }
-    int status = feed->gives ? take(run, feed, rows, output, &end, error) : GRAFT_OK;
+    int status = take(run, feed, rows, output, &end, error);
     run->failed = status != GRAFT_OK ? sequence->number : run->failed;
     if (end != GRAFT_SEQUENCE_RUNNING) {
         graft_run_end(sequence);
-    } else if (feed->gives && sequence->fed >= sequence->count) {
+    } else if (sequence->fed >= sequence->count) {
         int rewound = take_back(run, feed, error);
         status = status == GRAFT_OK ? rewound : status;
     }
@@ -129,7 +129,8 @@ static int64_t rows_before(const struct graft_feed *feed, enum graft_logits_rows
 static int run_forward(struct graft_run *run, struct graft_run_group *group, const struct forward *forward,
                        const struct graft_run_output *output, struct graft_error *error) {
     enum graft_logits_rows which = GRAFT_LOGITS_NONE;
-    const float *rows = NULL;
+    const float *rows = NULL; /* stays NULL if no sequence gives logits */
+    int64_t row = 0;
     size_t first = group->n_feeds;
     int status = GRAFT_OK;
     for (size_t i = 0; i < forward->n && status == GRAFT_OK; i++) {
@@ -160,9 +161,11 @@ static int run_forward(struct graft_run *run, struct graft_run_group *group, con
             (void)take_back(run, feed, NULL); /* an earlier sequence of this forward failed */
             continue;
         }
-        rows += rows_before(feed, which) * run->options.vocab_size;
-        status = finish_feed(run, feed, rows, output, error);
-        rows += (int64_t)(feed->guesses + 1) * run->options.vocab_size;
+        row += rows_before(feed, which);
+        if (feed->gives) {
+            status = finish_feed(run, feed, rows + row * run->options.vocab_size, output, error);
+        }
+        row += (int64_t)feed->guesses + 1;
     }
     return status;
 }
@@ -328,7 +331,9 @@ static int hear(struct graft_run *run, struct graft_run_group *group, const stru
     size_t most = most_choices(group);
     int status = most > 0 ? graft_choices_receive(&run->choices, most, error) : GRAFT_OK;
     for (size_t i = 0; i < group->n_feeds && status == GRAFT_OK; i++) {
-        status = finish_feed(run, &group->feeds[i], NULL, output, error);
+        if (group->feeds[i].gives) {
+            status = finish_feed(run, &group->feeds[i], NULL, output, error);
+        }
     }
     return status;
 }

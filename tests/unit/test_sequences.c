@@ -357,17 +357,18 @@ static void free_allowed(void *state) {
     free(allowed);
 }
 
+static const struct graft_logits_processor allows = {.struct_size = sizeof allows,
+                                                     .interface_id = GRAFT_INTERFACE_LOGITS_PROCESSOR,
+                                                     .name = "allow",
+                                                     .create = create_allowed,
+                                                     .process = allow,
+                                                     .accept = hear_allowed,
+                                                     .destroy = free_allowed};
+
 /* Sequences that run together, each with its own setting of a logits processor or without one. One without gets the
  * same as alone. A state is freed with its sequence, a setting is copied, and an error names the processor that
  * failed. */
 static void test_processors(void **state) {
-    static const struct graft_logits_processor processor = {.struct_size = sizeof processor,
-                                                            .interface_id = GRAFT_INTERFACE_LOGITS_PROCESSOR,
-                                                            .name = "allow",
-                                                            .create = create_allowed,
-                                                            .process = allow,
-                                                            .accept = hear_allowed,
-                                                            .destroy = free_allowed};
     static const struct graft_logits_processor broken = {.struct_size = sizeof broken, .create = create_allowed};
     struct given given[4] = {{0}};
     char settings[4][8] = {"17", "3", "5", "-1"};
@@ -381,7 +382,7 @@ static void test_processors(void **state) {
     const int64_t vocab = graft_model_vocab_size(model);
     struct graft_sequences *sequences = create(model, 0, 0);
     for (int i = 0; i < 5; i++) {
-        struct graft_processor_choice choice = {.processor = &processor};
+        struct graft_processor_choice choice = {.processor = &allows};
         requests[i] = of(model, 20, 1);
         if (i < 4) {
             choice.name = i == 3 ? name : NULL;
@@ -449,11 +450,40 @@ static void test_processors(void **state) {
     graft_library_free(library);
 }
 
+/* The step in which a sequence fails says so, although a piece of a longer prompt follows in the same forward. */
+static void test_failure_beside_a_piece(void **state) {
+    struct given given = {0};
+    const struct graft_processor_choice fails = {.processor = &allows, .setting = "-1", .data = &given};
+    struct graft_sequences_counts counts = {.struct_size = sizeof counts};
+    struct graft_library *library = new_library();
+    const struct graft_sequence_token *tokens = NULL;
+    size_t n = 0;
+    char path[512];
+    (void)state;
+    struct graft_model *model = open_model(library, llama_directory(path), GRAFT_PRECISION_FLOAT32);
+    struct graft_sequences *sequences = create(model, 0, 4 * PIECE);
+    struct request failing = of(model, 20, 1), longer = of(model, LONGEST, 1);
+    failing.generation.processors = &fails;
+    failing.generation.n_processors = 1;
+    add(sequences, &failing);
+    add(sequences, &longer);
+    assert_int_equal(graft_sequences_step(sequences, &tokens, &n, &error), GRAFT_ERROR_INTERNAL);
+    graft_sequences_get_counts(sequences, &counts);
+    assert_int_equal(counts.failed, failing.number);
+    error = graft_error_none();
+    graft_sequences_free(sequences);
+    free(failing.logits);
+    free(longer.logits);
+    graft_model_free(model);
+    graft_library_free(library);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read_together), cmocka_unit_test(test_shared),    cmocka_unit_test(test_generate),
-        cmocka_unit_test(test_budget),        cmocka_unit_test(test_positions), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_processors),
+        cmocka_unit_test(test_read_together), cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_generate),      cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_positions),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_processors),    cmocka_unit_test(test_failure_beside_a_piece),
     };
     error = graft_error_none();
     return cmocka_run_group_tests(tests, NULL, NULL);
