@@ -27,7 +27,8 @@ static inline float numbers_float(void) {
 /* Allocates `count` elements of `size` bytes at an address that is aligned to `size` and nothing more; numbers_free
  * frees them. */
 static inline void *numbers_alloc(int64_t count, int64_t size) {
-    char *block = aligned_alloc(64, (size_t)(64 + count * size + 63) / 64 * 64);
+    char *block =
+        count >= 0 && count <= INT32_MAX ? aligned_alloc(64, (size_t)(64 + count * size + 63) / 64 * 64) : NULL;
     if (block == NULL) {
         abort();
     }
