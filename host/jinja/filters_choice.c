@@ -5,8 +5,9 @@
 /* The arguments after the first `n`, including keyword arguments. */
 static struct graft_jinja_arguments arguments_after(const struct graft_jinja_arguments *arguments, size_t n) {
     struct graft_jinja_arguments rest = *arguments;
-    rest.values += n < rest.n ? n : rest.n;
-    rest.n -= n < rest.n ? n : rest.n;
+    n = n < rest.n ? n : rest.n;
+    rest.values = n > 0 ? rest.values + n : rest.values; /* may be NULL */
+    rest.n -= n;
     return rest;
 }
 

@@ -86,7 +86,7 @@ static int add_layers(struct graft_kv_cache *cache, int32_t layers, struct graft
 /* Copies one of an entry's arrays to an array with room for `capacity` tokens. */
 static void copy_rows(const struct entry *entry, const struct rows *from, char *to, int64_t capacity, int64_t size) {
     int64_t bytes = from->dim * size;
-    for (int64_t h = 0; h < entry->kv_heads && bytes > 0; h++) {
+    for (int64_t h = 0; h < entry->kv_heads && bytes > 0 && entry->length > 0; h++) {
         memcpy(to + h * capacity * bytes, from->data + h * entry->capacity * bytes, (size_t)(entry->length * bytes));
     }
 }
@@ -178,7 +178,7 @@ static void store(const float *numbers, int64_t count, graft_dtype dtype, char *
 static void copy_added(const struct entry *entry, const struct graft_kv_rows *added, int64_t tokens, graft_dtype dtype,
                        const struct rows *rows) {
     int64_t bytes = rows->dim * graft_dtype_size(dtype);
-    for (int64_t h = 0; h < entry->kv_heads && bytes > 0; h++) {
+    for (int64_t h = 0; h < entry->kv_heads && bytes > 0 && tokens > 0; h++) {
         char *to = rows->data + (h * entry->capacity + entry->length) * bytes;
         const float *from = added->data + h * added->head_stride;
         for (int64_t t = 0; t < tokens; t++) {
