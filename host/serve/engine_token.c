@@ -111,7 +111,7 @@ static int end(struct graft_engine *engine, struct graft_job *job, size_t choice
 /* Whether the token is shown as text: special tokens are not, except the marks of tool calls. */
 static int is_shown(const struct graft_engine *engine, const struct graft_request *request, int32_t id) {
     const struct graft_tokenizer *tokenizer = engine->options.tokenizer;
-    if (request->keeps_special || !graft_tokenizer_is_special(tokenizer, id)) {
+    if (!request->skip_special || !graft_tokenizer_is_special(tokenizer, id)) {
         return 1;
     }
     const char *token = graft_tokenizer_token(tokenizer, id, NULL);
@@ -150,7 +150,8 @@ int graft_engine_take_token(struct graft_engine *engine, struct graft_job *job, 
     making->is_running = !is_last;
     int failed = decode(engine, job, choice, token->id, is_last, is_end) != 0;
     if (!failed && token->logits != NULL && !is_end) {
-        info = describe(token->logits, graft_model_vocab_size(engine->options.model), token->id, job->request.n_top);
+        info =
+            describe(token->logits, graft_model_vocab_size(engine->options.model), token->id, (int)job->request.n_top);
         failed = info == NULL;
     }
     const size_t length = making->held.length;

@@ -47,7 +47,7 @@ int graft_read_format(struct graft_reading *reading, const char *name, const gra
     size_t length = 0;
     const char *grammar = graft_json_string(graft_json_get(value, "grammar"), &length);
     if (type == NULL) {
-        return graft_field_expected(reading, name, "an object with a type", value);
+        return graft_request_expected(reading, name, "an object with a type", value);
     }
     if (strcmp(type, "text") == 0) {
         return 0;

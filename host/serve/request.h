@@ -46,14 +46,13 @@ struct graft_request {
     int64_t n; /* answers for each prompt */
     int64_t max_tokens;
     int has_seed;
-    int has_temperature;
-    int asks_for_chance;
     int wants_logprobs;
-    int n_top; /* number of most probable tokens to report at each place */
+    int64_t n_top; /* number of most probable tokens to report at each place */
     int echo;
     int is_base64;      /* for embeddings */
+    int service_tier;   /* changes nothing */
     int add_special;    /* for tokenize */
-    int keeps_special;  /* 1: special tokens stay in the text of answers */
+    int skip_special;   /* 0: special tokens stay in the text of answers */
     int with_tools;     /* 1: tool calls are parsed */
     int parallel_calls; /* 0: at most one tool call */
     double frequency_penalty;

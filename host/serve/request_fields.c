@@ -28,7 +28,7 @@ int graft_request_find_model(const struct graft_request_context *context, const 
 int graft_read_model(struct graft_reading *reading, const char *name, const graft_json *value) {
     const char *asked = graft_json_string(value, NULL);
     if (asked == NULL) {
-        return graft_field_expected(reading, name, "a string", value);
+        return graft_request_expected(reading, name, "a string", value);
     }
     reading->request->model = asked;
     return graft_request_find_model(reading->context, asked, &reading->request->adapter)
@@ -51,7 +51,7 @@ int graft_read_stop(struct graft_reading *reading, const char *name, const graft
         struct graft_text_view *stop = &request->stops[request->n_stops];
         stop->text = graft_json_string(item, &stop->length);
         if (stop->text == NULL) {
-            return graft_field_expected(reading, name, "a string, or an array of strings", item);
+            return graft_request_expected(reading, name, "a string, or an array of strings", item);
         }
         request->n_stops += stop->length > 0;
     }
@@ -61,7 +61,7 @@ int graft_read_stop(struct graft_reading *reading, const char *name, const graft
 static int read_id(struct graft_reading *reading, const char *name, const graft_json *value, int32_t *id) {
     const int64_t number = graft_json_int(value);
     if (graft_json_type(value) != GRAFT_JSON_INT) {
-        return graft_field_expected(reading, name, "ids of tokens", value);
+        return graft_request_expected(reading, name, "ids of tokens", value);
     }
     *id = (int32_t)number;
     return number >= 0 && number < reading->context->vocab_size
@@ -75,7 +75,7 @@ int graft_read_stop_ids(struct graft_reading *reading, const char *name, const g
     struct graft_request *request = reading->request;
     const size_t n = graft_json_size(value);
     if (graft_json_type(value) != GRAFT_JSON_ARRAY) {
-        return graft_field_expected(reading, name, "an array of token ids", value);
+        return graft_request_expected(reading, name, "an array of token ids", value);
     }
     request->stop_ids = graft_alloc(n, sizeof *request->stop_ids);
     if (request->stop_ids == NULL) {
@@ -119,7 +119,7 @@ int graft_read_bias(struct graft_reading *reading, const char *name, const graft
     const graft_json *item = NULL;
     void *iterator = NULL;
     if (graft_json_type(value) != GRAFT_JSON_OBJECT) {
-        return graft_field_expected(reading, name, "an object", value);
+        return graft_request_expected(reading, name, "an object", value);
     }
     request->biases = graft_alloc(n, sizeof *request->biases);
     request->bias_ids = graft_alloc(n, sizeof *request->bias_ids);
@@ -139,7 +139,7 @@ int graft_read_bias(struct graft_reading *reading, const char *name, const graft
 int graft_read_tools(struct graft_reading *reading, const char *name, const graft_json *value) {
     const size_t n = graft_json_size(value);
     if (graft_json_type(value) != GRAFT_JSON_ARRAY) {
-        return graft_field_expected(reading, name, "an array", value);
+        return graft_request_expected(reading, name, "an array", value);
     }
     for (size_t i = 0; i < n; i++) {
         const graft_json *tool = graft_json_at(value, i);
@@ -181,6 +181,29 @@ static int check_prompt(struct graft_reading *reading) {
     }
 }
 
+static int has(const struct graft_request *request, const char *name) {
+    return graft_json_type(graft_json_get(request->document, name)) > GRAFT_JSON_NULL;
+}
+
+/* Whether tokens are sampled: as `temperature` says or, without it, if the request says how. */
+static void complete_sampling(struct graft_request *request) {
+    struct graft_generation *generation = &request->generation;
+    const int is_hot = generation->temperature > 0.0;
+    if (has(request, "temperature")) {
+        generation->do_sample = is_hot;
+        generation->temperature = is_hot ? generation->temperature : 1.0;
+    } else if (has(request, "top_p") || has(request, "top_k") || has(request, "min_p")) {
+        generation->do_sample = 1;
+    }
+    if (has(request, "top_p") && generation->top_p == 0.0) {
+        generation->top_p = 1e-9; /* the most probable token alone */
+    }
+    if (has(request, "top_k") && generation->top_k < 0) {
+        generation->top_k = 0; /* -1 means no limit, as in other servers */
+    }
+    request->has_seed = has(request, "seed");
+}
+
 int graft_request_complete(struct graft_reading *reading) {
     struct graft_request *request = reading->request;
     struct graft_generation *generation = &request->generation;
@@ -209,8 +232,6 @@ int graft_request_complete(struct graft_reading *reading) {
     generation->max_new_tokens = request->max_tokens;
     generation->num_beams = 1;
     generation->num_return_sequences = 1;
-    if (request->has_temperature || request->asks_for_chance) {
-        generation->do_sample = request->asks_for_chance;
-    }
+    complete_sampling(request);
     return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef GRAFT_SERVE_REQUEST_PARTS_H
 #define GRAFT_SERVE_REQUEST_PARTS_H
 
+#include "base/json_field.h"
 #include "serve/request.h"
 
 /* A request being read. */
@@ -16,8 +17,12 @@ struct graft_reading {
 typedef int graft_field_reader(struct graft_reading *reading, const char *name, const graft_json *value);
 
 /* "NAME: expected EXPECTED, got a string". */
-int graft_field_expected(struct graft_reading *reading, const char *name, const char *expected,
-                         const graft_json *value);
+int graft_request_expected(struct graft_reading *reading, const char *name, const char *expected,
+                           const graft_json *value);
+
+/* Reads a value as a row of a table says (base/json_field.h). */
+int graft_read_member(struct graft_reading *reading, const struct graft_member *member, const char *name,
+                      const graft_json *value, void *into);
 
 graft_field_reader graft_read_model, graft_read_stop, graft_read_stop_ids, graft_read_bias, graft_read_format,
     graft_read_tools, graft_read_tool_choice;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fields of request bodies. A field that is not listed for the route is refused. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,207 +7,70 @@
 #include "graft/host/image.h"
 #include "serve/request_parts.h"
 
-int graft_field_expected(struct graft_reading *reading, const char *name, const char *expected,
-                         const graft_json *value) {
+int graft_request_expected(struct graft_reading *reading, const char *name, const char *expected,
+                           const graft_json *value) {
     return graft_fault_set(reading->fault, 400, "invalid_type", name, "%s: expected %s, got %s", name, expected,
                            graft_json_type_name(value));
 }
 
-static int read_real(struct graft_reading *reading, const char *name, const graft_json *value, double least,
-                     double most, double *number) {
-    const enum graft_json_type type = graft_json_type(value);
-    *number = graft_json_real(value);
-    if (type != GRAFT_JSON_INT && type != GRAFT_JSON_REAL) {
-        return graft_field_expected(reading, name, "a number", value);
+int graft_read_member(struct graft_reading *reading, const struct graft_member *member, const char *name,
+                      const graft_json *value, void *into) {
+    char message[GRAFT_MEMBER_MESSAGE];
+    switch (graft_member_read(member, value, into, message)) {
+    case GRAFT_MEMBER_READ:
+        return 0;
+    case GRAFT_MEMBER_WRONG_TYPE:
+        return graft_fault_set(reading->fault, 400, "invalid_type", name, "%s: %s", name, message);
+    case GRAFT_MEMBER_NO_MEMORY:
+        return graft_fault_memory(reading->fault);
+    case GRAFT_MEMBER_OUT_OF_BOUNDS:
+    default:
+        return graft_fault_set(reading->fault, 400, "invalid_value", name, "%s: %s", name, message);
     }
-    return *number >= least && *number <= most
-               ? 0
-               : graft_fault_set(reading->fault, 400, "invalid_value", name,
-                                 "%s: expected a number from %g to %g, got %g", name, least, most, *number);
-}
-
-static int read_int(struct graft_reading *reading, const char *name, const graft_json *value, int64_t least,
-                    int64_t most, int64_t *number) {
-    *number = graft_json_int(value);
-    if (graft_json_type(value) != GRAFT_JSON_INT) {
-        return graft_field_expected(reading, name, "an integer", value);
-    }
-    return *number >= least && *number <= most
-               ? 0
-               : graft_fault_set(reading->fault, 400, "invalid_value", name,
-                                 "%s: expected an integer from %lld to %lld, got %lld", name, (long long)least,
-                                 (long long)most, (long long)*number);
-}
-
-static int read_flag(struct graft_reading *reading, const char *name, const graft_json *value, int *flag) {
-    *flag = graft_json_bool(value);
-    return graft_json_type(value) == GRAFT_JSON_BOOL ? 0 : graft_field_expected(reading, name, "true or false", value);
-}
-
-#define READS_FLAG(function, member)                                                                \
-    static int function(struct graft_reading *reading, const char *name, const graft_json *value) { \
-        return read_flag(reading, name, value, &reading->request->member);                          \
-    }
-
-#define READS_REAL(function, member, least, most)                                                   \
-    static int function(struct graft_reading *reading, const char *name, const graft_json *value) { \
-        return read_real(reading, name, value, least, most, &reading->request->member);             \
-    }
-
-#define READS_INT(function, member, least, most)                                                    \
-    static int function(struct graft_reading *reading, const char *name, const graft_json *value) { \
-        return read_int(reading, name, value, least, most, &reading->request->member);              \
-    }
-
-#define KEEPS(function, member)                                                                     \
-    static int function(struct graft_reading *reading, const char *name, const graft_json *value) { \
-        (void)name;                                                                                 \
-        reading->request->member = value;                                                           \
-        return 0;                                                                                   \
-    }
-
-READS_FLAG(read_stream, stream)
-READS_FLAG(read_echo, echo)
-READS_FLAG(read_add_special, add_special)
-READS_FLAG(read_parallel_calls, parallel_calls)
-READS_FLAG(read_opens, add_generation_prompt)
-READS_FLAG(read_continues, continue_final_message)
-READS_FLAG(read_ignore_eos, generation.ignore_eos)
-READS_REAL(read_frequency, frequency_penalty, -2.0, 2.0)
-READS_REAL(read_presence, presence_penalty, -2.0, 2.0)
-READS_REAL(read_repetition, generation.repetition_penalty, 1e-3, 1e3)
-READS_INT(read_n, n, 1, GRAFT_REQUEST_MAX_CHOICES)
-READS_INT(read_max_tokens, max_tokens, 1, INT32_MAX)
-READS_INT(read_min_tokens, generation.min_new_tokens, 0, INT32_MAX)
-KEEPS(read_prompt, prompt)
-KEEPS(read_messages, messages)
-KEEPS(read_documents, documents)
-KEEPS(read_variables, variables)
-KEEPS(read_ids, ids)
-
-static int read_temperature(struct graft_reading *reading, const char *name, const graft_json *value) {
-    struct graft_request *request = reading->request;
-    double temperature = 0.0;
-    int failed = read_real(reading, name, value, 0.0, 100.0, &temperature);
-    request->has_temperature = 1;
-    request->asks_for_chance = temperature > 0.0;
-    request->generation.temperature = temperature > 0.0 ? temperature : 1.0;
-    return failed;
-}
-
-static int read_top_p(struct graft_reading *reading, const char *name, const graft_json *value) {
-    double part = 0.0;
-    if (read_real(reading, name, value, 0.0, 1.0, &part) != 0) {
-        return -1;
-    }
-    reading->request->generation.top_p = part > 0.0 ? part : 1e-9; /* the most probable token alone */
-    reading->request->asks_for_chance |= !reading->request->has_temperature;
-    return 0;
-}
-
-/* Reads top_k, where -1 means no limit, as in other servers. */
-static int read_top_k(struct graft_reading *reading, const char *name, const graft_json *value) {
-    int64_t k = 0;
-    if (read_int(reading, name, value, -1, INT32_MAX, &k) != 0) {
-        return -1;
-    }
-    reading->request->generation.top_k = k > 0 ? k : 0;
-    reading->request->asks_for_chance |= !reading->request->has_temperature;
-    return 0;
-}
-
-static int read_min_p(struct graft_reading *reading, const char *name, const graft_json *value) {
-    reading->request->asks_for_chance |= !reading->request->has_temperature;
-    return read_real(reading, name, value, 0.0, 1.0, &reading->request->generation.min_p);
-}
-
-static int read_seed(struct graft_reading *reading, const char *name, const graft_json *value) {
-    int64_t seed = 0;
-    int failed = read_int(reading, name, value, INT64_MIN, INT64_MAX, &seed);
-    reading->request->generation.seed = (uint64_t)seed;
-    reading->request->has_seed = 1;
-    return failed;
 }
 
 /* Reads logprobs, a number of tokens for completions and a flag for chats. */
 static int read_logprobs(struct graft_reading *reading, const char *name, const graft_json *value) {
+    static const struct graft_member flag = {.kind = GRAFT_MEMBER_FLAG},
+                                     number = {.kind = GRAFT_MEMBER_INT, .most = GRAFT_REQUEST_MAX_TOP};
     struct graft_request *request = reading->request;
-    int64_t n = 0;
-    if (request->kind == GRAFT_REQUEST_CHAT) {
-        return read_flag(reading, name, value, &request->wants_logprobs);
-    }
     request->wants_logprobs = 1;
-    int failed = read_int(reading, name, value, 0, GRAFT_REQUEST_MAX_TOP, &n);
-    request->n_top = (int)n;
-    return failed;
-}
-
-static int read_top_logprobs(struct graft_reading *reading, const char *name, const graft_json *value) {
-    int64_t n = 0;
-    int failed = read_int(reading, name, value, 0, GRAFT_REQUEST_MAX_TOP, &n);
-    reading->request->n_top = (int)n;
-    return failed;
+    return request->kind == GRAFT_REQUEST_CHAT
+               ? graft_read_member(reading, &flag, name, value, &request->wants_logprobs)
+               : graft_read_member(reading, &number, name, value, &request->n_top);
 }
 
 static int read_stream_options(struct graft_reading *reading, const char *name, const graft_json *value) {
+    static const struct graft_member flag = {.kind = GRAFT_MEMBER_FLAG};
     static const char *const keys[] = {"include_usage", NULL};
     const graft_json *usage = graft_json_get(value, "include_usage");
     const char *other = graft_json_other_key(value, keys);
     if (graft_json_type(value) != GRAFT_JSON_OBJECT) {
-        return graft_field_expected(reading, name, "an object", value);
+        return graft_request_expected(reading, name, "an object", value);
     }
     if (other != NULL) {
         return graft_fault_set(reading->fault, 400, "unknown_parameter", "stream_options",
-                               "stream_options.%.100s: there is no such option", other);
+                               "stream_options.%.100s: unknown field", other);
     }
     return usage == NULL ? 0
-                         : read_flag(reading, "stream_options.include_usage", usage, &reading->request->include_usage);
-}
-
-static int read_skip_special(struct graft_reading *reading, const char *name, const graft_json *value) {
-    int skips = 1;
-    int failed = read_flag(reading, name, value, &skips);
-    reading->request->keeps_special = !skips;
-    return failed;
-}
-
-static int read_encoding_format(struct graft_reading *reading, const char *name, const graft_json *value) {
-    const char *text = graft_json_string(value, NULL);
-    if (text == NULL) {
-        return graft_field_expected(reading, name, "a string", value);
-    }
-    reading->request->is_base64 = strcmp(text, "base64") == 0;
-    return reading->request->is_base64 || strcmp(text, "float") == 0
-               ? 0
-               : graft_fault_set(reading->fault, 400, "invalid_value", name,
-                                 "%s: expected \"float\" or \"base64\", got \"%.100s\"", name, text);
-}
-
-/* Accepts fields for a service's own book-keeping, which change no answer. */
-static int pass(struct graft_reading *reading, const char *name, const graft_json *value) {
-    (void)reading, (void)name, (void)value;
-    return 0;
-}
-
-static int read_service_tier(struct graft_reading *reading, const char *name, const graft_json *value) {
-    const char *text = graft_json_string(value, NULL);
-    return text != NULL && (strcmp(text, "auto") == 0 || strcmp(text, "default") == 0)
-               ? 0
-               : graft_fault_set(reading->fault, 400, "invalid_value", name, "%s: there are no tiers here", name);
+                         : graft_read_member(reading, &flag, "stream_options.include_usage", usage,
+                                             &reading->request->include_usage);
 }
 
 /* Accepts only the one value that is supported. */
 static int only_false(struct graft_reading *reading, const char *name, const graft_json *value) {
+    static const struct graft_member member = {.kind = GRAFT_MEMBER_FLAG};
     int flag = 0;
-    if (read_flag(reading, name, value, &flag) != 0) {
+    if (graft_read_member(reading, &member, name, value, &flag) != 0) {
         return -1;
     }
     return flag ? graft_fault_set(reading->fault, 400, "unsupported_value", name, "%s: is not done here", name) : 0;
 }
 
 static int read_best_of(struct graft_reading *reading, const char *name, const graft_json *value) {
+    static const struct graft_member member = {.kind = GRAFT_MEMBER_INT, .least = 1, .most = GRAFT_REQUEST_MAX_CHOICES};
     int64_t n = 0;
-    if (read_int(reading, name, value, 1, GRAFT_REQUEST_MAX_CHOICES, &n) != 0) {
+    if (graft_read_member(reading, &member, name, value, &n) != 0) {
         return -1;
     }
     return n == 1 ? 0
@@ -226,56 +88,63 @@ enum {
     ANY = ANSWER | EMBEDDING | TOKENIZE | DETOKENIZE
 };
 
-/* The fields in the order in which they are read, which is not that of the body. */
+#define AT(member) .offset = offsetof(struct graft_request, member)
+
+static const char *const encodings[] = {"float", "base64", NULL}, *const tiers[] = {"auto", "default", NULL};
+
+/* The fields in the order in which they are read, which is not that of the body: into the request or, where values are
+ * of more complex types, by a function. Those skipped are for a service's own book-keeping, and change no answer. */
 static const struct field {
-    const char *name;
     int kinds;
+    struct graft_member member;
     graft_field_reader *read;
 } fields[] = {
-    {"model", ANY, graft_read_model},
-    {"prompt", COMPLETION | TOKENIZE, read_prompt},
-    {"input", EMBEDDING, read_prompt},
-    {"messages", CHAT | TOKENIZE, read_messages},
-    {"tokens", DETOKENIZE, read_ids},
-    {"stream", ANSWER, read_stream},
-    {"stream_options", ANSWER, read_stream_options},
-    {"n", ANSWER, read_n},
-    {"best_of", COMPLETION, read_best_of},
-    {"max_tokens", ANSWER, read_max_tokens},
-    {"max_completion_tokens", CHAT, read_max_tokens},
-    {"min_tokens", ANSWER, read_min_tokens},
-    {"temperature", ANSWER, read_temperature},
-    {"top_p", ANSWER, read_top_p},
-    {"top_k", ANSWER, read_top_k},
-    {"min_p", ANSWER, read_min_p},
-    {"frequency_penalty", ANSWER, read_frequency},
-    {"presence_penalty", ANSWER, read_presence},
-    {"repetition_penalty", ANSWER, read_repetition},
-    {"seed", ANSWER, read_seed},
-    {"stop", ANSWER, graft_read_stop},
-    {"stop_token_ids", ANSWER, graft_read_stop_ids},
-    {"ignore_eos", ANSWER, read_ignore_eos},
-    {"logit_bias", ANSWER, graft_read_bias},
-    {"logprobs", ANSWER, read_logprobs},
-    {"top_logprobs", CHAT, read_top_logprobs},
-    {"echo", COMPLETION, read_echo},
-    {"skip_special_tokens", ANSWER, read_skip_special},
-    {"response_format", ANSWER, graft_read_format},
-    {"tools", CHAT | TOKENIZE, graft_read_tools},
-    {"tool_choice", CHAT, graft_read_tool_choice}, /* after tools and response_format */
-    {"parallel_tool_calls", CHAT, read_parallel_calls},
-    {"documents", CHAT | TOKENIZE, read_documents},
-    {"chat_template_kwargs", CHAT | TOKENIZE, read_variables},
-    {"add_generation_prompt", CHAT | TOKENIZE, read_opens},
-    {"continue_final_message", CHAT | TOKENIZE, read_continues},
-    {"add_special_tokens", TOKENIZE | COMPLETION, read_add_special},
-    {"encoding_format", EMBEDDING, read_encoding_format},
-    {"store", CHAT, only_false},
-    {"service_tier", CHAT, read_service_tier},
-    {"user", ANSWER | EMBEDDING, pass},
-    {"metadata", CHAT, pass},
-    {"safety_identifier", CHAT, pass},
-    {"prompt_cache_key", CHAT, pass},
+    {ANY, {.key = "model"}, graft_read_model},
+    {COMPLETION | TOKENIZE, {"prompt", GRAFT_MEMBER_ANY, AT(prompt)}, NULL},
+    {EMBEDDING, {"input", GRAFT_MEMBER_ANY, AT(prompt)}, NULL},
+    {CHAT | TOKENIZE, {"messages", GRAFT_MEMBER_ANY, AT(messages)}, NULL},
+    {DETOKENIZE, {"tokens", GRAFT_MEMBER_ANY, AT(ids)}, NULL},
+    {ANSWER, {"stream", GRAFT_MEMBER_FLAG, AT(stream)}, NULL},
+    {ANSWER, {.key = "stream_options"}, read_stream_options},
+    {ANSWER, {"n", GRAFT_MEMBER_INT, AT(n), .least = 1, .most = GRAFT_REQUEST_MAX_CHOICES}, NULL},
+    {COMPLETION, {.key = "best_of"}, read_best_of},
+    {ANSWER, {"max_tokens", GRAFT_MEMBER_INT, AT(max_tokens), .least = 1, .most = INT32_MAX}, NULL},
+    {CHAT, {"max_completion_tokens", GRAFT_MEMBER_INT, AT(max_tokens), .least = 1, .most = INT32_MAX}, NULL},
+    {ANSWER, {"min_tokens", GRAFT_MEMBER_INT, AT(generation.min_new_tokens), .most = INT32_MAX}, NULL},
+    {ANSWER, {"temperature", GRAFT_MEMBER_REAL, AT(generation.temperature), .most = 100}, NULL},
+    {ANSWER, {"top_p", GRAFT_MEMBER_REAL, AT(generation.top_p), .most = 1}, NULL},
+    {ANSWER, {"top_k", GRAFT_MEMBER_INT, AT(generation.top_k), .least = -1, .most = INT32_MAX}, NULL},
+    {ANSWER, {"min_p", GRAFT_MEMBER_REAL, AT(generation.min_p), .most = 1}, NULL},
+    {ANSWER, {"frequency_penalty", GRAFT_MEMBER_REAL, AT(frequency_penalty), .least = -2, .most = 2}, NULL},
+    {ANSWER, {"presence_penalty", GRAFT_MEMBER_REAL, AT(presence_penalty), .least = -2, .most = 2}, NULL},
+    {ANSWER,
+     {"repetition_penalty", GRAFT_MEMBER_REAL, AT(generation.repetition_penalty), .least = 1e-3, .most = 1e3},
+     NULL},
+    {ANSWER, {"seed", GRAFT_MEMBER_INT, AT(generation.seed)}, NULL},
+    {ANSWER, {.key = "stop"}, graft_read_stop},
+    {ANSWER, {.key = "stop_token_ids"}, graft_read_stop_ids},
+    {ANSWER, {"ignore_eos", GRAFT_MEMBER_FLAG, AT(generation.ignore_eos)}, NULL},
+    {ANSWER, {.key = "logit_bias"}, graft_read_bias},
+    {ANSWER, {.key = "logprobs"}, read_logprobs},
+    {CHAT, {"top_logprobs", GRAFT_MEMBER_INT, AT(n_top), .most = GRAFT_REQUEST_MAX_TOP}, NULL},
+    {COMPLETION, {"echo", GRAFT_MEMBER_FLAG, AT(echo)}, NULL},
+    {ANSWER, {"skip_special_tokens", GRAFT_MEMBER_FLAG, AT(skip_special)}, NULL},
+    {ANSWER, {.key = "response_format"}, graft_read_format},
+    {CHAT | TOKENIZE, {.key = "tools"}, graft_read_tools},
+    {CHAT, {.key = "tool_choice"}, graft_read_tool_choice}, /* after tools and response_format */
+    {CHAT, {"parallel_tool_calls", GRAFT_MEMBER_FLAG, AT(parallel_calls)}, NULL},
+    {CHAT | TOKENIZE, {"documents", GRAFT_MEMBER_ANY, AT(documents)}, NULL},
+    {CHAT | TOKENIZE, {"chat_template_kwargs", GRAFT_MEMBER_ANY, AT(variables)}, NULL},
+    {CHAT | TOKENIZE, {"add_generation_prompt", GRAFT_MEMBER_FLAG, AT(add_generation_prompt)}, NULL},
+    {CHAT | TOKENIZE, {"continue_final_message", GRAFT_MEMBER_FLAG, AT(continue_final_message)}, NULL},
+    {TOKENIZE | COMPLETION, {"add_special_tokens", GRAFT_MEMBER_FLAG, AT(add_special)}, NULL},
+    {EMBEDDING, {"encoding_format", GRAFT_MEMBER_CHOICE, AT(is_base64), .names = encodings}, NULL},
+    {CHAT, {.key = "store"}, only_false},
+    {CHAT, {"service_tier", GRAFT_MEMBER_CHOICE, AT(service_tier), .names = tiers}, NULL},
+    {ANSWER | EMBEDDING, {"user", .kind = GRAFT_MEMBER_SKIPPED}, NULL},
+    {CHAT, {"metadata", .kind = GRAFT_MEMBER_SKIPPED}, NULL},
+    {CHAT, {"safety_identifier", .kind = GRAFT_MEMBER_SKIPPED}, NULL},
+    {CHAT, {"prompt_cache_key", .kind = GRAFT_MEMBER_SKIPPED}, NULL},
 };
 
 enum { N_FIELDS = sizeof fields / sizeof fields[0] };
@@ -287,7 +156,7 @@ static int check_names(struct graft_reading *reading, const graft_json *document
     while (graft_json_next(document, &iterator, &key, &value)) {
         int is_known = 0;
         for (size_t i = 0; i < N_FIELDS && !is_known; i++) {
-            is_known = strcmp(fields[i].name, key) == 0 && (fields[i].kinds & (int)reading->request->kind) != 0;
+            is_known = strcmp(fields[i].member.key, key) == 0 && (fields[i].kinds & (int)reading->request->kind) != 0;
         }
         /* null counts as absent */
         if (!is_known && graft_json_type(value) != GRAFT_JSON_NULL) {
@@ -307,6 +176,7 @@ int graft_request_read(const char *body, size_t length, enum graft_request_kind 
                                       .n = 1,
                                       .max_tokens = -1,
                                       .add_special = 1,
+                                      .skip_special = 1,
                                       .parallel_calls = 1,
                                       .add_generation_prompt = 1,
                                       .model = context->name,
@@ -322,10 +192,12 @@ int graft_request_read(const char *body, size_t length, enum graft_request_kind 
     }
     int failed = check_names(&reading, request->document);
     for (size_t i = 0; i < N_FIELDS && !failed; i++) {
-        const graft_json *value = graft_json_get(request->document, fields[i].name);
-        const enum graft_json_type type = graft_json_type(value);
-        if ((fields[i].kinds & (int)kind) != 0 && type != GRAFT_JSON_ABSENT && type != GRAFT_JSON_NULL) {
-            failed = fields[i].read(&reading, fields[i].name, value);
+        const struct graft_member *member = &fields[i].member;
+        const graft_json *value = graft_json_get(request->document, member->key);
+        if ((fields[i].kinds & (int)kind) != 0 && graft_json_type(value) > GRAFT_JSON_NULL) {
+            failed = fields[i].read != NULL
+                         ? fields[i].read(&reading, member->key, value)
+                         : graft_read_member(&reading, member, member->key, value, (char *)request + member->offset);
         }
     }
     return failed ? -1 : graft_request_complete(&reading);
