@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/json_field.h"
 
 enum { MAX_INDEX_BYTES = 100000000 };
 
@@ -38,63 +39,52 @@ static int compare_entries(const void *left, const void *right) {
     return order != 0 ? order : strcmp(a->tensor, b->tensor);
 }
 
-static int read_entries(const char *path, struct graft_shard_index *index, struct graft_error *error) {
+static int read_entries(const struct graft_field *map, struct graft_shard_index *index, struct graft_error *error) {
+    struct graft_field tensor;
     void *iterator = NULL;
-    const char *tensor;
-    const graft_json *value;
-    index->entries = graft_alloc(graft_json_size(index->weight_map), sizeof *index->entries);
+    index->entries = graft_alloc(graft_json_size(map->value), sizeof *index->entries);
     if (index->entries == NULL) {
-        return graft_fail_memory(error, path);
+        return graft_fail_memory(error, map->file);
     }
-    while (graft_json_next(index->weight_map, &iterator, &tensor, &value)) {
+    while (graft_field_next(map, &iterator, &tensor)) {
         size_t length;
-        const char *file = graft_json_string(value, &length);
+        const char *file = graft_json_string(tensor.value, &length);
         if (file == NULL) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, path,
-                                   "weight_map: expected a file name for \"%.300s\", found %s", tensor,
-                                   graft_json_type_name(value));
+            return graft_field_wrong(&tensor, "a file name", error);
         }
         const char *plain = plain_path(file);
         if (!is_plain_path(plain, length - (size_t)(plain - file))) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, path,
+            return graft_error_set(error, GRAFT_ERROR_MODEL, map->file,
                                    "weight_map: \"%.300s\", listed for \"%.300s\", is not the relative path of a file "
                                    "in the model's directory",
-                                   file, tensor);
+                                   file, tensor.key);
         }
-        index->entries[index->count++] = (struct graft_shard_entry){plain, tensor};
+        index->entries[index->count++] = (struct graft_shard_entry){plain, tensor.key};
     }
     qsort(index->entries, index->count, sizeof *index->entries, compare_entries);
     return GRAFT_OK;
 }
 
-/* Reads the object called `key`. An index without `metadata` is refused, like in transformers, although nothing in it
- * is needed. */
-static int read_object(const char *path, const graft_json *document, const char *key, const graft_json **object,
-                       struct graft_error *error) {
-    *object = graft_json_get(document, key);
-    if (graft_json_type(*object) != GRAFT_JSON_OBJECT) {
-        return graft_error_set(error, GRAFT_ERROR_MODEL, path, "expected \"%s\" to be an object, found %s", key,
-                               graft_json_type_name(*object));
-    }
-    return GRAFT_OK;
-}
-
 int graft_shard_index_read(const char *path, struct graft_shard_index *index, struct graft_error *error) {
-    const graft_json *metadata;
+    /* `metadata` has to be there, as in transformers, although nothing in it is needed */
+    struct fields {
+        const graft_json *metadata, *weight_map;
+    } fields = {0};
+    static const struct graft_member members[] = {
+        {"metadata", GRAFT_MEMBER_OBJECT, .offset = offsetof(struct fields, metadata)},
+        {"weight_map", GRAFT_MEMBER_OBJECT, .offset = offsetof(struct fields, weight_map)},
+        {0},
+    };
     memset(index, 0, sizeof *index);
     int status = graft_json_read_strict(path, MAX_INDEX_BYTES, &index->document, error);
-    if (status == GRAFT_OK && graft_json_type(index->document) != GRAFT_JSON_OBJECT) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, path, "expected an object, found %s",
-                                 graft_json_type_name(index->document));
-    }
+    const struct graft_field root = graft_field_root(index->document, path);
+    const struct graft_field map = graft_field_get(&root, "weight_map");
     if (status == GRAFT_OK) {
-        status = read_object(path, index->document, "metadata", &metadata, error);
+        status = graft_field_read_some(&root, members, &fields, error);
     }
+    index->weight_map = fields.weight_map;
     if (status == GRAFT_OK) {
-        status = read_object(path, index->document, "weight_map", &index->weight_map, error);
-    }
-    if (status == GRAFT_OK) {
-        status = read_entries(path, index, error);
+        status = read_entries(&map, index, error);
     }
     if (status != GRAFT_OK) {
         graft_shard_index_finish(index);

@@ -208,10 +208,10 @@ has 'bench: other work' 'measured.json: sequences: the file was measured with 5,
 sed 's/"matrix_peak": .*/"matrix_peak": "fast",/' measured.json >faulty.json
 bench_small --sequences 5 --compare faulty.json
 check 'bench: a field of another type: exit status' 4 "$status"
-has 'bench: a field of another type' 'faulty.json: matrix_peak: expected a number, got a string' err
+has 'bench: a field of another type' 'faulty.json: machine.matrix_peak: expected a number, got a string' err
 echo '[]' >faulty.json
 bench_small --compare faulty.json
-has 'bench: not a measurement' 'prompt_tokens: expected an integer' err
+has 'bench: not a measurement' 'expected an object, got an array; is this what bench --json wrote?' err
 bench_small --compare absent.json
 has 'bench: nothing to compare with' 'absent.json' err
 bench_small --compare measured.json --json

@@ -170,13 +170,12 @@ static void assert_index_refused(const char *text, const char *words) {
 static void test_index_form(void **state) {
     (void)state;
     assert_index_refused("{", "not valid JSON, line 1 column 1: string or '}' expected near end of file");
-    assert_index_refused("[]", "expected an object, found an array");
-    assert_index_refused("{\"weight_map\":{}}", "expected \"metadata\" to be an object, found nothing");
-    assert_index_refused("{\"metadata\":{}}", "expected \"weight_map\" to be an object, found nothing");
-    assert_index_refused("{\"metadata\":{},\"weight_map\":[]}",
-                         "expected \"weight_map\" to be an object, found an array");
+    assert_index_refused("[]", "expected an object, got an array");
+    assert_index_refused("{\"weight_map\":{}}", "metadata: missing, expected an object");
+    assert_index_refused("{\"metadata\":{}}", "weight_map: missing, expected an object");
+    assert_index_refused("{\"metadata\":{},\"weight_map\":[]}", "weight_map: expected an object, got an array");
     assert_index_refused("{\"metadata\":{},\"weight_map\":{\"a\":1}}",
-                         "weight_map: expected a file name for \"a\", found an integer");
+                         "weight_map.a: expected a file name, got an integer");
     assert_index_refused("{\"metadata\":{},\"weight_map\":{\"a\":\"f\",\"a\":\"g\"}}",
                          "not valid JSON, line 1 column 40: duplicate object key near '\"a\"'");
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_field.h"
 #include "cli/commands/bench.h"
 #include "cli/output.h"
 #include "graft/host/process.h"
@@ -32,30 +33,25 @@ static const graft_json *find(const graft_json *document, const struct measure *
     return measure->keys[1] != NULL ? graft_json_get(value, measure->keys[1]) : value;
 }
 
-static int is_number(const graft_json *value) {
-    return graft_json_type(value) == GRAFT_JSON_INT || graft_json_type(value) == GRAFT_JSON_REAL;
-}
-
 /* Checks that both documents measured the same work; otherwise the ratios would mean nothing. */
-static int check_work(const char *file, const graft_json *other, const struct graft_bench *bench,
-                      struct graft_error *error) {
+static int check_work(const struct graft_field *other, const struct graft_bench *bench, struct graft_error *error) {
     const struct {
         const char *key;
         int64_t here;
     } sizes[] = {
         {"prompt_tokens", bench->prompt_tokens}, {"new_tokens", bench->new_tokens}, {"sequences", bench->sequences}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        const graft_json *value = graft_json_get(other, sizes[i].key);
-        if (graft_json_type(value) != GRAFT_JSON_INT) {
-            return graft_error_set(error, GRAFT_ERROR_MODEL, file,
-                                   "%s: expected an integer, got %s; is this what bench "
-                                   "--json wrote?",
-                                   sizes[i].key, graft_json_type_name(value));
+        const struct graft_member member[] = {{sizes[i].key, .kind = GRAFT_MEMBER_INT}, {0}};
+        int64_t there = 0;
+        int status = graft_field_read_some(other, member, &there, error);
+        if (status != GRAFT_OK) {
+            graft_error_hint(error, "is this what bench --json wrote?");
+            return status;
         }
-        if (graft_json_int(value) != sizes[i].here) {
-            return graft_error_set(error, GRAFT_ERROR_USAGE, file,
+        if (there != sizes[i].here) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, other->file,
                                    "%s: the file was measured with %lld, this run with %lld", sizes[i].key,
-                                   (long long)graft_json_int(value), (long long)sizes[i].here);
+                                   (long long)there, (long long)sizes[i].here);
         }
     }
     return GRAFT_OK;
@@ -64,17 +60,20 @@ static int check_work(const char *file, const graft_json *other, const struct gr
 int graft_bench_read_other(const struct graft_options *options, const struct graft_bench *bench, graft_json **other,
                            struct graft_error *error) {
     const char *file = options->compare;
-    int status = file != NULL ? graft_json_read_strict(file, MAX_FILE_BYTES, other, error) : GRAFT_OK;
-    if (status == GRAFT_OK && file != NULL) {
-        status = check_work(file, *other, bench, error);
+    if (file == NULL) {
+        return GRAFT_OK;
     }
-    for (size_t i = 0; i < MEASURES && status == GRAFT_OK && file != NULL; i++) {
-        const graft_json *value = find(*other, &measures[i]);
-        if (!is_number(value)) {
-            status = graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected a number, got %s",
-                                     measures[i].keys[1] != NULL ? measures[i].keys[1] : measures[i].keys[0],
-                                     graft_json_type_name(value));
-        }
+    int status = graft_json_read_strict(file, MAX_FILE_BYTES, other, error);
+    const struct graft_field root = graft_field_root(*other, file);
+    if (status == GRAFT_OK) {
+        status = check_work(&root, bench, error);
+    }
+    for (size_t i = 0; i < MEASURES && status == GRAFT_OK; i++) {
+        const char *const *keys = measures[i].keys;
+        const struct graft_member member[] = {{keys[keys[1] != NULL], .kind = GRAFT_MEMBER_REAL}, {0}};
+        const struct graft_field inner = graft_field_get(&root, keys[0]);
+        double number;
+        status = graft_field_read_some(keys[1] != NULL ? &inner : &root, member, &number, error);
     }
     return status;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json_field.h"
 #include "base/text.h"
 #include "cli/output.h"
 
@@ -170,17 +171,19 @@ static void compare(struct diff *diff, const graft_json *older, const graft_json
 
 /* Checks that a document has the members that every plan has. */
 static int check(const char *file, const graft_json *document, struct graft_error *error) {
-    static const char *const lists[] = {"modules", "parameters", "plugins"};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        const graft_json *list = graft_json_get(document, lists[i]);
-        if (graft_json_type(list) != GRAFT_JSON_ARRAY) {
-            (void)graft_error_set(error, GRAFT_ERROR_MODEL, file, "%s: expected an array, found %s", lists[i],
-                                  graft_json_type_name(list));
-            graft_error_hint(error, "is this what plan --json wrote?");
-            return GRAFT_ERROR_MODEL;
-        }
+    static const struct graft_member members[] = {
+        {"modules", .kind = GRAFT_MEMBER_ARRAY},
+        {"parameters", .kind = GRAFT_MEMBER_ARRAY},
+        {"plugins", .kind = GRAFT_MEMBER_ARRAY},
+        {0},
+    };
+    const struct graft_field root = graft_field_root(document, file);
+    const graft_json *list;
+    int status = graft_field_read_some(&root, members, &list, error);
+    if (status != GRAFT_OK) {
+        graft_error_hint(error, "is this what plan --json wrote?");
     }
-    return GRAFT_OK;
+    return status;
 }
 
 int graft_plan_diff(const graft_json *document, const char *file, FILE *out, struct graft_error *error) {
