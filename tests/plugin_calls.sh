@@ -20,7 +20,7 @@ bare_calls() { # bare_calls FILE...
 
 # The child of a trial is there to be harmed (plugin/trial_child.c).
 # shellcheck disable=SC2046 # one word a file
-check "functions of plugins are called as tasks" "" "$(bare_calls $(find "$1/host/bind" "$1/host/fuse" "$1/host/generate" \
+check "functions of plugins are called as tasks" "" "$(bare_calls $(find "$1/host/bind" "$1/host/chains" "$1/host/generate" \
     "$1/host/library" "$1/host/model" "$1/host/plan" "$1/host/plugin" "$1/host/registry" "$1/host/save" "$1/host/value" \
     -name '*.c' ! -name trial_child.c))"
 

@@ -9,7 +9,7 @@
 #include "base/dtype.h"
 #include "base/fail.h"
 #include "bind/copy.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 struct job {
     const struct graft_computed *computed;

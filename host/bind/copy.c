@@ -6,7 +6,7 @@
 #include "base/dtype.h"
 #include "bind/copy_box.h"
 #include "bind/exact.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 /* Copying fewer elements than this is not worth another thread. */
 enum { GRAIN = 1 << 16 };
@@ -76,7 +76,7 @@ static int64_t grain_of(const struct graft_value *value, int64_t count) {
         const struct graft_box *box = &value->parts[i].box;
         if (box->loops > 1 && graft_box_together(box) == 1) {
             int64_t rows = WHOLE_ROWS * graft_value_extent(value, value->rank - 1, value->rank);
-            int64_t share = (count / graft_parallel_workers() + rows - 1) / rows * rows;
+            int64_t share = (count / graft_threads_workers() + rows - 1) / rows * rows;
             return share > GRAIN ? share : GRAIN;
         }
     }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 struct job {
     const float *logits; /* [rows, vocab_size] */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "kernels/attention.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 /* Queries of one head that are computed together. */
 enum { QUERIES = 32 };
@@ -105,7 +105,7 @@ static int prepare(const struct graft_call *call, struct work *work, struct graf
         work->longest = sequence->length > work->longest ? sequence->length : work->longest;
     }
     work->items = (struct item *)call->scratch_alloc(call->scratch, n_items * (int64_t)sizeof *work->items);
-    work->scores = graft_scratch_floats(call, graft_parallel_workers() * (int64_t)QUERIES, work->longest, error);
+    work->scores = graft_scratch_floats(call, graft_threads_workers() * (int64_t)QUERIES, work->longest, error);
     if (work->items == NULL || work->scores == NULL) {
         return graft_fail_memory(error, "");
     }
@@ -122,7 +122,7 @@ static int forward(const struct graft_attention_implementation *self, const stru
     int status = prepare(call, &work, error);
     if (status == GRAFT_OK) {
         int64_t grain = graft_attention_work(input) < GRAFT_ATTENTION_SERIAL_WORK ? work.n_items : 1;
-        graft_parallel_for_workers(work.n_items, grain, run_items, &work);
+        graft_threads_for_workers(work.n_items, grain, run_items, &work);
     }
     return status;
 }

@@ -2,7 +2,7 @@
 /* graft_attention_sdpa: divides the work into items and runs them on the threads. */
 #include "kernels/attention.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 /* The maximum number of heads of one query in an item, all of which share a key/value head: with that many, multiplying
  * keys takes longer than reading them, so that further heads are better left to another thread. */
@@ -65,7 +65,7 @@ static int prepare(const struct graft_call *call, struct work *work, struct graf
     work->scratch_bytes = (bytes + 63) / 64 * 64;
     work->items =
         (struct graft_attention_item *)call->scratch_alloc(call->scratch, n_items * (int64_t)sizeof *work->items);
-    work->scratch = (char *)call->scratch_alloc(call->scratch, work->scratch_bytes * graft_parallel_workers());
+    work->scratch = (char *)call->scratch_alloc(call->scratch, work->scratch_bytes * graft_threads_workers());
     if (work->items == NULL || work->scratch == NULL) {
         return graft_fail_memory(error, "");
     }
@@ -94,7 +94,7 @@ static int forward(const struct graft_attention_implementation *self, const stru
     int status = prepare(call, &work, error);
     if (status == GRAFT_OK) {
         int64_t grain = graft_attention_work(input) < GRAFT_ATTENTION_SERIAL_WORK ? work.n_items : 1;
-        graft_parallel_for_workers(work.n_items, grain, run_items, &work);
+        graft_threads_for_workers(work.n_items, grain, run_items, &work);
     }
     return status;
 }

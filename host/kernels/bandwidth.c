@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "kernels/l3_cache.h"
 #include "kernels/loops.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 enum { PASSES = 4, PART_BYTES = 1 << 20, PART_FLOATS = PART_BYTES / sizeof(float) };
 

@@ -4,8 +4,8 @@
 #include "base/crash_context.h"
 #include "kernels/cache.h"
 #include "kernels/loops.h"
-#include "kernels/parallel.h"
 #include "kernels/table.h"
+#include "kernels/threads.h"
 
 const struct graft_kernels *graft_kernels_get(void) {
     static const struct graft_kernels kernels = {

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "kernels/cpu.h"
 #include "kernels/loops.h"
-#include "kernels/parallel.h"
 #include "kernels/peak_bf16.h"
+#include "kernels/threads.h"
 #include "kernels/tiles.h"
 
 /* A pass takes about a hundredth of a second; the best of several passes counts. With the address sanitizer it would

@@ -12,9 +12,9 @@
 #include "kernels/blocks.h"
 #include "kernels/coded/weight.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
 #include "kernels/product.h"
 #include "kernels/table.h"
+#include "kernels/threads.h"
 #include "kernels/tiles.h"
 
 /* The number of multiplications below which a second thread does not pay: about as many as a thread does while another
@@ -179,7 +179,7 @@ static int make_inputs(struct plan *plan) {
         int64_t bytes = graft_product_panel_scratch(plan->loops, panel);
         plan->scratch_bytes = bytes > plan->scratch_bytes ? bytes : plan->scratch_bytes;
     }
-    plan->scratch = (char *)call->scratch_alloc(call->scratch, plan->scratch_bytes * graft_parallel_workers());
+    plan->scratch = (char *)call->scratch_alloc(call->scratch, plan->scratch_bytes * graft_threads_workers());
     return plan->scratch != NULL ? 0 : -1;
 }
 
@@ -228,7 +228,7 @@ int graft_linear_of(const struct graft_call *call, const struct graft_product *p
     if (make_panels(&plan, products, stride, n) != 0 || make_inputs(&plan) != 0) {
         status = graft_fail_memory(error, "");
     } else {
-        graft_parallel_for_workers(plan.n_panels, grain_of(&plan, products, stride, n), run_panels, &plan);
+        graft_threads_for_workers(plan.n_panels, grain_of(&plan, products, stride, n), run_panels, &plan);
     }
     call->scratch_release(call->scratch, mark);
     return status;
@@ -301,7 +301,7 @@ int graft_linear_transposed(const struct graft_call *call, const struct graft_pr
     if (make_transposed(&plan, product, source, reading) != 0 || make_inputs(&plan) != 0) {
         status = graft_fail_memory(error, "");
     } else {
-        graft_parallel_for_workers(plan.n_panels, grain_of(&plan, product, sizeof *product, 1), run_panels, &plan);
+        graft_threads_for_workers(plan.n_panels, grain_of(&plan, product, sizeof *product, 1), run_panels, &plan);
     }
     call->scratch_release(call->scratch, mark);
     return status;

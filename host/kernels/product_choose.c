@@ -3,9 +3,9 @@
 #include "kernels/blocks.h"
 #include "kernels/cpu.h"
 #include "kernels/gemv.h"
-#include "kernels/parallel.h"
 #include "kernels/product.h"
 #include "kernels/round.h"
+#include "kernels/threads.h"
 #include "kernels/tiles.h"
 
 /* Rows of a panel: enough to keep a thread busy, and few enough to divide the work evenly; multiples of what the inner
@@ -34,7 +34,7 @@ int graft_product_is_of_tiles(const struct graft_call *call, const struct graft_
 }
 
 int64_t graft_product_tile_rows(int64_t rows, int64_t most) {
-    int64_t share = rows / (2 * (int64_t)graft_parallel_workers());
+    int64_t share = rows / (2 * (int64_t)graft_threads_workers());
     while (most > GEMV_PANEL_ROWS && most > share) {
         most /= 2;
     }
@@ -44,7 +44,7 @@ int64_t graft_product_tile_rows(int64_t rows, int64_t most) {
 /* The rows of panels for few tokens. A weight with few rows, such as lora_A, gets one panel for each thread. */
 static int64_t gemv_rows(int64_t rows) {
     const int64_t least = graft_cpu_isa() == GRAFT_ISA_AMX ? GEMV_LEAST_TILE_ROWS : GEMV_LEAST_ROWS;
-    const int64_t share = graft_round_up(rows / graft_parallel_workers(), least);
+    const int64_t share = graft_round_up(rows / graft_threads_workers(), least);
     return share < least ? least : share < GEMV_PANEL_ROWS ? share : GEMV_PANEL_ROWS;
 }
 

@@ -4,9 +4,9 @@
 #include "base/dtype.h"
 #include "kernels/blocks.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
 #include "kernels/product.h"
 #include "kernels/table.h"
+#include "kernels/threads.h"
 #include "kernels/tiles.h"
 
 /* Rows of gate in a panel, and the same number of rows of up. */
@@ -119,7 +119,7 @@ static int make_room(struct fold *fold, const struct graft_gated_products *mlps,
     fold->inputs = (struct graft_product_input *)room(fold->call, n, sizeof *fold->inputs);
     fold->inner = (struct graft_product_input *)room(fold->call, n, sizeof *fold->inner);
     fold->panels = (struct folded_panel *)room(fold->call, n_panels, sizeof *fold->panels);
-    fold->scratch = (char *)room(fold->call, graft_parallel_workers(), (size_t)fold->scratch_bytes);
+    fold->scratch = (char *)room(fold->call, graft_threads_workers(), (size_t)fold->scratch_bytes);
     return fold->mlps != NULL && fold->inputs != NULL && fold->inner != NULL && fold->panels != NULL &&
                    fold->scratch != NULL
                ? 0
@@ -202,7 +202,7 @@ static int run_folded(const struct graft_call *call, const struct graft_gated_pr
     if (status != 0) {
         return graft_fail_memory(error, "");
     }
-    graft_parallel_for_workers(fold.n_panels, 1, run_panels, &fold);
+    graft_threads_for_workers(fold.n_panels, 1, run_panels, &fold);
     return run_down(call, mlps, stride, n, fold.inner, error);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 enum { ALIGNMENT = 64, COPIED_AT_ONCE = 1 << 16 };
 

@@ -11,7 +11,7 @@
 #include "graft/convert.h"
 #include "graft/host/process.h"
 #include "kernels/coded/rows.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "library/recode.h"
 #include "model/join.h"
 #include "plugin/host_services.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of the public handles, for the library itself and the program's reports. */
+/* What the public handles (graft_library, graft_model) contain. For the library and its checks. */
 #ifndef GRAFT_LIBRARY_LIBRARY_H
 #define GRAFT_LIBRARY_LIBRARY_H
 
@@ -8,7 +8,7 @@
 #include "arch/arch.h"
 #include "base/context.h"
 #include "bind/bind.h"
-#include "fuse/chain.h"
+#include "chains/chain.h"
 #include "generate/generate.h"
 #include "generate/run.h"
 #include "graft/host/graft.h"

@@ -14,7 +14,7 @@
 #include "graft/convert.h"
 #include "graft/experts.h"
 #include "graft/host/process.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "library/recode.h"
 #include "registry/quantizations.h"
 

@@ -15,7 +15,7 @@
 #include "graft/regex.h"
 #include "graft/threads.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "parallel/ranks.h"
 #include "plugin/plugin_ref.h"
 #include "plugin/version.h"

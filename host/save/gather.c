@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "bind/copy_box.h"
 #include "bind/exact.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 /* The bytes gathered at a time, and the elements below which another thread does not pay. */
 enum { WINDOW_BYTES = 8 << 20, GRAIN = 1 << 16 };

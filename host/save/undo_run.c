@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "save/stream.h"
 
 /* Each call undoes rows of about this many bytes. */

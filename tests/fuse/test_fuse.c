@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "fuse/glob.h"
+#include "chains/glob.h"
 #include "graft/describe.h"
 #include "graft/host/graft.h"
 #include "graft/linear.h"

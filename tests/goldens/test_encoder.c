@@ -11,7 +11,7 @@
 #include "compare.h"
 #include "graft/host/model.h"
 #include "kernels/cpu.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 enum { MAX_TEXTS = 8, MAX_TOKENS = 32 };
 

@@ -8,7 +8,7 @@
 #include "check.h"
 #include "compare.h"
 #include "kernels/cpu.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 enum { PREFIXES = 3 };
 

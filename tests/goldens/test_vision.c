@@ -10,7 +10,7 @@
 #include "golden.h"
 #include "graft/host/image.h"
 #include "hooks/forward_hooks.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "runner.h"
 
 enum { MAX_IMAGES = 8, MAX_NAME = 64 };

@@ -14,7 +14,7 @@
 #include "kernels/cache.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "numbers.h"
 
 enum { MAX_SEQUENCES = 3, MAX_KEYS = 700 };

@@ -12,7 +12,7 @@
 #include "arch/basic/activation.h"
 #include "graft/activation.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 enum { POINTS = 6 };
 

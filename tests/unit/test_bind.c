@@ -6,7 +6,7 @@
 #include "bind/copy_box.h"
 #include "fake_plan.h"
 #include "graft/host/process.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "numbers.h"
 
 #define ROOT "test.root/1"

@@ -8,7 +8,7 @@
 
 #include "bind/bind.h"
 #include "fake_plan.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "save/save.h"
 
 #define ROOT "test.root/1"

@@ -12,8 +12,8 @@
 #include "arch/role.h"
 #include "graft/describe.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
 #include "kernels/scratch.h"
+#include "kernels/threads.h"
 #include "numbers.h"
 #include "plugin/host_services.h"
 

@@ -12,7 +12,7 @@
 
 #include "coded_fixture.h"
 #include "graft/convert.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 /* The ways in which columns are assigned to groups. */
 enum { NO_INDEX = 0, IN_ORDER = 1, ANY_ORDER = 2 };

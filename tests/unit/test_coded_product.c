@@ -15,7 +15,7 @@
 #include "graft/convert.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 enum { FEW = 3, MANY = 37, MOST = 16, MATRIX = 72 /* rows of a stacked matrix */ };
 

@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "coded_fixture.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 enum { ROWS = 48, COLUMNS = 64, GROUP = 16, GROUPS = COLUMNS / GROUP };
 

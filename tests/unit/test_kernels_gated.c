@@ -8,7 +8,7 @@
 
 #include "each_isa.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "numbers.h"
 
 enum { MLPS = 2 };

@@ -17,7 +17,7 @@
 #include "kernels/kernels.h"
 #include "kernels/kv_cache.h"
 #include "kernels/l3_cache.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 static void test_isa(void **state) {
     (void)state;
@@ -65,7 +65,7 @@ static void test_parallel(void **state) {
         for (int64_t grain = 1; grain < 600; grain = grain * 3 + 1) {
             struct visits *visits = calloc(1, sizeof *visits);
             visits->grain = grain;
-            graft_parallel_for_workers(1000, grain, visit, visits);
+            graft_threads_for_workers(1000, grain, visit, visits);
             for (int i = 0; i < 1000; i++) {
                 assert_int_equal(atomic_load(&visits->seen[i]), 1);
             }
@@ -73,7 +73,7 @@ static void test_parallel(void **state) {
             free(visits);
         }
     }
-    graft_parallel_for_workers(0, 1, visit, NULL);
+    graft_threads_for_workers(0, 1, visit, NULL);
     graft_threads_set_count(0);
     assert_true(graft_threads_get()->count() >= 1);
 }

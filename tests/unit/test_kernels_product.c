@@ -10,7 +10,7 @@
 #include "base/dtype.h"
 #include "each_isa.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "numbers.h"
 
 enum { MAX_BLOCKS = 4 };

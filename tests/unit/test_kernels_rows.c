@@ -9,7 +9,7 @@
 #include "each_isa.h"
 #include "kernels/kernels.h"
 #include "kernels/loops.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "numbers.h"
 
 static struct graft_scratch *scratch;

@@ -9,8 +9,8 @@
 #include "each_isa.h"
 #include "kernels/cpu.h"
 #include "kernels/kernels.h"
-#include "kernels/parallel.h"
 #include "kernels/table.h"
+#include "kernels/threads.h"
 #include "kernels/transposed.h"
 #include "numbers.h"
 

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "library_fixture.h"
 #include "tensor_file.h"
 

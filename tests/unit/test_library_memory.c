@@ -15,7 +15,7 @@
 #include "graft/host/graft.h"
 #include "graft/host/model.h"
 #include "graft/host/observe.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "memory_folder.h"
 
 static char folder[64]; /* folder for saved models */

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 #if defined(__SANITIZE_THREAD__)
 enum { SANITIZED = 1 };
@@ -45,7 +45,7 @@ static void fill(void *data, int32_t worker, int64_t begin, int64_t end) {
 static void *call(void *data) {
     struct caller *caller = data;
     for (caller->round = 0; caller->round < ROUNDS; caller->round++) {
-        graft_parallel_for_workers(ITEMS, 64, fill, caller);
+        graft_threads_for_workers(ITEMS, 64, fill, caller);
         int64_t sum = 0;
         for (int64_t i = 0; i < ITEMS; i++) {
             sum += caller->numbers[i];
@@ -70,21 +70,21 @@ static void test_callers(void **state) {
 static void is_inside(void *data, int32_t worker, int64_t begin, int64_t end) {
     int32_t *workers = data;
     (void)begin, (void)end;
-    workers[worker] = graft_pool_is_inside() ? graft_parallel_workers() : -1;
+    workers[worker] = graft_pool_is_inside() ? graft_threads_workers() : -1;
 }
 
 /* A loop within a loop runs on the same thread. */
 static void test_inside(void **state) {
     int32_t workers[WORKERS] = {0};
     (void)state;
-    graft_parallel_for_workers(ITEMS, 1, is_inside, workers);
+    graft_threads_for_workers(ITEMS, 1, is_inside, workers);
     int calls = 0;
     for (int i = 0; i < WORKERS; i++) {
         assert_in_range(workers[i], 0, 1); /* a thread that came too late did nothing */
         calls += workers[i];
     }
     assert_true(calls > 0);
-    assert_int_equal(graft_parallel_workers(), WORKERS);
+    assert_int_equal(graft_threads_workers(), WORKERS);
     assert_false(graft_pool_is_inside());
 }
 

@@ -15,7 +15,7 @@
 #include "failing.h"
 #include "graft/host/graft.h"
 #include "graft/host/model.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "memory_folder.h"
 #include "weights/checkpoint.h"
 

@@ -18,7 +18,7 @@
 #include "base/sha256.h"
 #include "graft/host/graft.h"
 #include "graft/host/model.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 #include "memory_folder.h"
 
 enum { KILLS = 200, MOST_TRIES = 1000, STEP_BYTES = 512, MOST_FILES = 32 };

@@ -11,7 +11,7 @@
 #include "base/dtype.h"
 #include "base/fail.h"
 #include "kernels/coded/weight.h"
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 enum {
     ALIGNMENT = 64, /* of arranged memory: a cache line */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fuse/wires.h"
+#include "chains/wires.h"
 
 #include <string.h>
 

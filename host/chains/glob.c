@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fuse/glob.h"
+#include "chains/glob.h"
 
 #include <stddef.h>
 

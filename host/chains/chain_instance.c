@@ -2,7 +2,7 @@
 /* Creates a plugin's implementation of a chain. */
 #include "base/alloc.h"
 #include "base/crash_context.h"
-#include "fuse/chain.h"
+#include "chains/chain.h"
 #include "model/tree.h"
 #include "plugin/host_services.h"
 

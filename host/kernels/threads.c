@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 #include <stdatomic.h>
 
@@ -16,7 +16,7 @@ void graft_threads_set_count(int32_t count) {
     atomic_store(&graft_context_of_process()->threads, count > 0 ? count : 0);
 }
 
-int32_t graft_parallel_workers(void) {
+int32_t graft_threads_workers(void) {
     int32_t count = graft_context_threads();
     return graft_pool_is_inside() ? 1 : count > 0 ? count : graft_pool_processors();
 }
@@ -67,9 +67,9 @@ static void take_runs(void *data, int32_t worker) {
     (void)graft_context_enter(own);
 }
 
-void graft_parallel_for_workers(int64_t items, int64_t grain, graft_worker_body body, void *data) {
+void graft_threads_for_workers(int64_t items, int64_t grain, graft_worker_body body, void *data) {
     int64_t least = grain > 0 ? grain : 1;
-    int32_t workers = (int32_t)smaller(graft_parallel_workers(), items / least);
+    int32_t workers = (int32_t)smaller(graft_threads_workers(), items / least);
     if (items <= 0) {
         return;
     }
@@ -97,14 +97,14 @@ static void run_plain(void *data, int32_t worker, int64_t begin, int64_t end) {
 
 static void parallel_for(int64_t items, int64_t grain, graft_parallel_body body, void *data) {
     struct plain_loop loop = {body, data};
-    graft_parallel_for_workers(items, grain, run_plain, &loop);
+    graft_threads_for_workers(items, grain, run_plain, &loop);
 }
 
 const struct graft_threads *graft_threads_get(void) {
     static const struct graft_threads threads = {
         .struct_size = sizeof(struct graft_threads),
         .parallel_for = parallel_for,
-        .count = graft_parallel_workers,
+        .count = graft_threads_workers,
     };
     return &threads;
 }

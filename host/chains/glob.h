@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GRAFT_FUSE_GLOB_H
-#define GRAFT_FUSE_GLOB_H
+#ifndef GRAFT_CHAINS_GLOB_H
+#define GRAFT_CHAINS_GLOB_H
 
 /* [any] Whether all of `path` matches `glob`, where `*` stands for any number of characters other than dots. */
 int graft_glob_fits(const char *glob, const char *path);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the plugin whose implementation a chain gets. Used in this folder only. */
-#ifndef GRAFT_FUSE_CHAIN_IMPLEMENTATION_H
-#define GRAFT_FUSE_CHAIN_IMPLEMENTATION_H
+#ifndef GRAFT_CHAINS_CHAIN_IMPLEMENTATION_H
+#define GRAFT_CHAINS_CHAIN_IMPLEMENTATION_H
 
-#include "fuse/chain.h"
+#include "chains/chain.h"
 
 /* [load] Fills in the implementation for the chain's classes, if a plugin has one. If two plugins have one and the user
  * gave no order, that is an error. */

@@ -4,10 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "fuse/chain.h"
-#include "fuse/chain_implementation.h"
-#include "fuse/glob.h"
-#include "fuse/wires.h"
+#include "chains/chain.h"
+#include "chains/chain_implementation.h"
+#include "chains/glob.h"
+#include "chains/wires.h"
 #include "hooks/forward_hooks.h"
 
 enum { MAX_MODULES = 16 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tries chains of fused modules before they are used. */
-#ifndef GRAFT_LIBRARY_FUSE_PROBE_H
-#define GRAFT_LIBRARY_FUSE_PROBE_H
+#ifndef GRAFT_LIBRARY_CHAIN_PROBE_H
+#define GRAFT_LIBRARY_CHAIN_PROBE_H
 
 #include "library/library.h"
 

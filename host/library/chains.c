@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "fuse/chain.h"
-#include "fuse/glob.h"
-#include "library/fuse_probe.h"
+#include "chains/chain.h"
+#include "chains/glob.h"
+#include "library/chain_probe.h"
 
 int graft_model_place_chains(struct graft_model *model, size_t first, struct graft_error *error) {
     int status = first < model->chains.count ? graft_chains_try(model, first, error) : GRAFT_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chains: modules of a built model that run as one. A chain is matched (match.c), which works on a meta tree too, then
- * put in place (chain.c), tried (library/fuse_probe.c), and given a plugin's implementation (chain_instance.c).
+ * put in place (chain.c), tried (library/chain_probe.c), and given a plugin's implementation (chain_instance.c).
  */
-#ifndef GRAFT_FUSE_CHAIN_H
-#define GRAFT_FUSE_CHAIN_H
+#ifndef GRAFT_CHAINS_CHAIN_H
+#define GRAFT_CHAINS_CHAIN_H
 
 #include "graft/chain.h"
 #include "graft/host/modules.h"

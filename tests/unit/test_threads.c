@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kernels/parallel.h"
+#include "kernels/threads.h"
 
 enum { ITEMS = 1000, WORKERS = 4, ROUNDS = 2000 };
 
@@ -29,7 +29,7 @@ static void body(void *data, int32_t worker, int64_t begin, int64_t end) {
     struct loop *loop = data;
     int alone = atomic_fetch_add(&loop->within[worker], 1) == 0;
     atomic_fetch_add(&loop->wrong,
-                     !alone || worker < 0 || worker >= WORKERS || (loop->is_cut && graft_parallel_workers() != 1));
+                     !alone || worker < 0 || worker >= WORKERS || (loop->is_cut && graft_threads_workers() != 1));
     for (int64_t i = begin; i < end; i++) {
         atomic_fetch_add(&loop->done[i], 1);
     }
@@ -43,7 +43,7 @@ static int run(int rounds) {
         int64_t items = 1 + round * 37 % ITEMS;
         int64_t grain = 1 + round % 3;
         loop->is_cut = items / grain > 1;
-        graft_parallel_for_workers(items, grain, body, loop);
+        graft_threads_for_workers(items, grain, body, loop);
         for (int64_t i = 0; i < ITEMS; i++) {
             atomic_fetch_add(&loop->wrong, atomic_load(&loop->done[i]) != (i < items));
             atomic_store(&loop->done[i], 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fuse/chain_implementation.h"
+#include "chains/chain_implementation.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * nor what a parent does with their outputs; two tokens do. They are run without fusion, while the order of calls is
  * recorded, and with fusion, with the outputs of modules that have not run yet set to NaN, so that any read of them is
  * noticed. */
-#include "library/fuse_probe.h"
+#include "library/chain_probe.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/crash_context.h"
-#include "fuse/chain.h"
+#include "chains/chain.h"
 
 static const struct graft_interface *interface_of(const struct graft_chain_module *module) {
     return graft_interface_find(module->node->made_by->cls->interface_id);
