@@ -23,16 +23,21 @@ static inline float step_of(float largest) {
     return ldexpf(1.0F, exponent - 15);
 }
 
-/* Number i of x [n], after the numbers of its block became integers of 16 or 8 bits times a common step. The quotient
- * is computed as in the loops, since a number halfway between two integers might otherwise become the other one. */
-static inline float as_integer(const float *x, int64_t n, int64_t i, int64_t block, int bits) {
-    float largest = 0.0F;
-    for (int64_t k = i / block * block; k < n && k < (i / block + 1) * block; k++) {
-        largest = fmaxf(largest, fabsf(x[k]));
+/* out [n]: x after the numbers of each block became integers of 16 or 8 bits times a common step. The quotient is
+ * computed as in the loops, since a number halfway between two integers might otherwise become the other one. */
+static inline void round_to_integers(const float *x, int64_t n, int64_t block, int bits, float *out) {
+    for (int64_t first = 0; first < n; first += block) {
+        const int64_t end = first + block < n ? first + block : n;
+        float largest = 0.0F;
+        for (int64_t i = first; i < end; i++) {
+            largest = fmaxf(largest, fabsf(x[i]));
+        }
+        const float step = bits == 8 ? largest / 127.0F : step_of(largest);
+        const float factor = bits == 8 ? 127.0F / largest : 1.0F / step;
+        for (int64_t i = first; i < end; i++) {
+            out[i] = rintf(x[i] * factor) * step;
+        }
     }
-    const float step = bits == 8 ? largest / 127.0F : step_of(largest);
-    const float factor = bits == 8 ? 127.0F / largest : 1.0F / step;
-    return rintf(x[i] * factor) * step;
 }
 
 /* The number of inputs in a block of many tokens: as many as possible of one group, at most 128. */

@@ -240,21 +240,24 @@ static int64_t block_of_few(const struct trial *trial) {
     return (strncmp(rows->loops->name, "avx2", 4) == 0 ? 256 : 512) / rows->bits;
 }
 
-/* The number that input i of x is multiplied as: itself, rounded to bf16 for codes of float8 or, for integers, to an
- * integer times the step of its block. */
-static float multiplied(const struct trial *trial, const struct graft_coded_prepared *how, const float *x, int64_t i) {
+/* inputs [columns]: the numbers that x is multiplied as: themselves, rounded to bf16 for codes of float8 or, for
+ * integers, to integers times the step of their block. */
+static void round_inputs(const struct trial *trial, const struct graft_coded_prepared *how, const float *x,
+                         float *inputs) {
     const struct graft_coded *rows = &trial->rows;
     const int64_t n = rows->columns;
-    if (how == NULL || trial->kind == CODED_TABLE4) {
-        return x[i];
+    if (how == NULL || trial->kind == CODED_TABLE4 || trial->kind == CODED_FLOAT8) {
+        const int is_rounded =
+            how != NULL && trial->kind == CODED_FLOAT8 && how->size(rows) < n * (int64_t)sizeof(float);
+        for (int64_t i = 0; i < n; i++) {
+            inputs[i] = is_rounded ? rounded(x[i]) : x[i];
+        }
+    } else if (how == rows->loops->prepared) {
+        round_to_integers(x, n, block_of_few(trial), 16, inputs);
+    } else {
+        round_to_integers(x, n, block_of_many(n, rows->groups, rows->group_size), how == rows->loops->bytes ? 8 : 16,
+                          inputs);
     }
-    if (trial->kind == CODED_FLOAT8) {
-        return how->size(rows) < n * (int64_t)sizeof(float) ? rounded(x[i]) : x[i];
-    }
-    if (how == rows->loops->prepared) {
-        return as_integer(x, n, i, block_of_few(trial), 16);
-    }
-    return as_integer(x, n, i, block_of_many(n, rows->groups, rows->group_size), how == rows->loops->bytes ? 8 : 16);
 }
 
 /* Compares a single token with a sum in f64. Where x times a zero point may cancel, sizes are those of the terms; codes
@@ -310,9 +313,7 @@ static void check_multiply(const struct trial *trial, const struct graft_coded_p
     for (int64_t t = 0; t < MOST_TOKENS; t++) {
         const int64_t first = least(t, out - 1);
         multiply(trial, how, first, out - first, x + t * rows->x_stride, 1, alone + first);
-        for (int64_t i = 0; i < in; i++) {
-            inputs[i] = multiplied(trial, how, x + t * rows->x_stride, i);
-        }
+        round_inputs(trial, how, x + t * rows->x_stride, inputs);
         for (int64_t r = first; r < out; r++) {
             check_sum(trial, how != NULL, r, inputs, alone[r]);
             assert_true(is_same(alone[r], y[t * rows->y_stride + r]));
