@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY: a quantized checkpoint with the plugins of the directory, in every
- * instruction set. Logits and greedy ids are those of the dequantized weights, which are exact, also where projections
- * are joined, and little is copied. */
+/* test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY [best]: a quantized checkpoint with the plugins of the directory, in
+ * every instruction set or in the best one. Logits and greedy ids are those of the dequantized weights, which are
+ * exact, also where projections are joined, and little is copied. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,12 +187,13 @@ static void check_case(const struct golden *golden, const char *plugins, const c
 
 int main(int argc, char **argv) {
     struct golden golden;
-    if (argc != 3) {
-        (void)fputs("usage: test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY\n", stderr);
+    const int only_best = argc == 4 && strcmp(argv[3], "best") == 0;
+    if (argc != 3 && !only_best) {
+        (void)fputs("usage: test_quantized CASE-DIRECTORY PLUGINS-DIRECTORY [best]\n", stderr);
         return 2;
     }
     golden_open(&golden, argv[1]);
-    for (int isa = GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
+    for (int isa = only_best ? graft_cpu_best_isa() : GRAFT_ISA_SCALAR; isa <= graft_cpu_best_isa(); isa++) {
         check_case(&golden, argv[2], graft_cpu_isa_name(isa));
     }
     golden_close(&golden);
