@@ -582,19 +582,20 @@ static int check_parallel(const struct graft_options *options, struct graft_erro
 
 enum { MAX_TOKENS = 1 << 20, MAX_REPEATS = 10000, MAX_SEQUENCES = 64 };
 
-static int check_bench(const struct graft_options *options, struct graft_error *error) {
+/* Checks the numbers of `bench` and `serve`, which have the same defaults for all other commands. */
+static int check_ranges(const struct graft_options *options, struct graft_error *error) {
     const struct {
         const char *name;
-        int64_t value;
-        int64_t maximum;
-    } counts[] = {{"--prompt-tokens", options->prompt_tokens < 0 ? 1 : options->prompt_tokens, MAX_TOKENS},
-                  {"--new-tokens", options->new_tokens, MAX_TOKENS},
-                  {"--repeat", options->repeat, MAX_REPEATS},
-                  {"--sequences", options->sequences, MAX_SEQUENCES}};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        if (counts[i].value < 1 || counts[i].value > counts[i].maximum) {
-            (void)graft_error_set(error, GRAFT_ERROR_USAGE, counts[i].name, "expected 1 to %lld",
-                                  (long long)counts[i].maximum);
+        int64_t value, minimum, maximum;
+    } ranges[] = {{"--prompt-tokens", options->prompt_tokens < 0 ? 1 : options->prompt_tokens, 1, MAX_TOKENS},
+                  {"--new-tokens", options->new_tokens, 1, MAX_TOKENS},
+                  {"--repeat", options->repeat, 1, MAX_REPEATS},
+                  {"--sequences", options->sequences, 1, MAX_SEQUENCES},
+                  {"--port", options->port < 0 ? 0 : options->port, 0, UINT16_MAX}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (ranges[i].value < ranges[i].minimum || ranges[i].value > ranges[i].maximum) {
+            (void)graft_error_set(error, GRAFT_ERROR_USAGE, ranges[i].name, "expected %lld to %lld",
+                                  (long long)ranges[i].minimum, (long long)ranges[i].maximum);
             graft_error_hint(error, "see --help");
             return GRAFT_ERROR_USAGE;
         }
@@ -673,7 +674,7 @@ int graft_options_parse(int argc, char **argv, struct graft_options *options, st
     if (status == GRAFT_OK) {
         status = check_watch(options, error);
     }
-    return status == GRAFT_OK ? check_bench(options, error) : status;
+    return status == GRAFT_OK ? check_ranges(options, error) : status;
 }
 
 int graft_options_add_prompt_file(struct graft_options *options, const char *path, struct graft_error *error) {

@@ -83,26 +83,30 @@ static int check_options(const struct graft_server_options *options, struct graf
     int status = options != NULL
                      ? graft_check_given(options, GRAFT_SERVER_OPTIONS_SIZE_1_0, "struct graft_server_options", error)
                      : graft_error_set(error, GRAFT_ERROR_USAGE, "options", "must not be NULL");
-    const char *wrong = NULL;
     if (status != GRAFT_OK) {
         return status;
     }
-    if (options->port < 0 || options->port > 65535) {
-        wrong = "port";
-    } else if (options->name == NULL) {
-        wrong = "name";
-    } else if (options->max_running < 0 || options->max_running > 1024) {
-        wrong = "max_running";
-    } else if (options->max_waiting < 0) {
-        wrong = "max_waiting";
-    } else if (options->max_body_bytes < 0 || options->max_body_bytes > 1 << 30) {
-        wrong = "max_body_bytes";
-    } else if (options->session_bytes < 0) {
-        wrong = "session_bytes";
-    } else if (options->max_new_tokens < 0 || options->timeout_seconds < 0 || options->idle_seconds < 0) {
-        wrong = "max_new_tokens";
+    if (options->name == NULL) {
+        return graft_error_set(error, GRAFT_ERROR_USAGE, "name", "must not be NULL");
     }
-    return wrong == NULL ? GRAFT_OK : graft_error_set(error, GRAFT_ERROR_USAGE, wrong, "out of range");
+    const struct {
+        const char *name;
+        int64_t value, maximum;
+    } ranges[] = {{"port", options->port, UINT16_MAX},
+                  {"max_running", options->max_running, 1024},
+                  {"max_waiting", options->max_waiting, INT32_MAX},
+                  {"max_body_bytes", options->max_body_bytes, 1 << 30},
+                  {"session_bytes", options->session_bytes, INT64_MAX},
+                  {"max_new_tokens", options->max_new_tokens, INT64_MAX},
+                  {"timeout_seconds", options->timeout_seconds, INT64_MAX},
+                  {"idle_seconds", options->idle_seconds, INT64_MAX}};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        if (ranges[i].value < 0 || ranges[i].value > ranges[i].maximum) {
+            return graft_error_set(error, GRAFT_ERROR_USAGE, ranges[i].name, "expected 0 to %lld, got %lld",
+                                   (long long)ranges[i].maximum, (long long)ranges[i].value);
+        }
+    }
+    return GRAFT_OK;
 }
 
 /* Sets what reading requests depends on. */

@@ -330,7 +330,7 @@ broken() { # broken WHAT STATUS PART OPTIONS...
 broken 'no key file' 5 'nowhere: cannot be opened' --api-key-file nowhere
 : >empty
 broken 'no key' 2 'empty: expected a key on a line, got none' --api-key-file empty
-broken 'no port' 2 'port: out of range' --port 70000
+broken 'no port' 2 '--port: expected 0 to 65535' --port 70000
 broken 'no address' 2 'is no address' --host not/an/address --port 0
 broken 'an option of another command' 2 '--prompt' --prompt x
 echo "1..$number"
