@@ -23,7 +23,7 @@ int graft_session_end(const struct graft_options *options, struct graft_sequence
     int status = graft_sequences_save(sequences, options->session, &tokens, error);
     graft_sequences_get_counts(sequences, &counts);
     if (status == GRAFT_OK && !options->quiet) {
-        graft_output_line(stderr, "session: %lld tokens of prompts taken over, %lld read, %lld written",
+        graft_output_line(stderr, "session: %lld tokens of prompts reused, %lld read, %lld written",
                           (long long)counts.shared_tokens, (long long)counts.prompt_tokens, (long long)tokens);
     }
     return status;

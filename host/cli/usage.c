@@ -41,12 +41,12 @@ static const char *const sections[] = {
     "Plugins\n"
     "  --plugins-dir DIR      search DIR for NAME[/NAME].so or .family.json; repeatable; \"default\": those installed\n"
     "  --plugins ID,ID        use only these; if two want a module, the first listed wraps or replaces it\n"
-    "  --enable ID            treat this plugin as named, without leaving out the others; repeatable\n"
+    "  --enable ID            as if named by --plugins, without leaving out the others; repeatable\n"
     "  --plugin-option ID.NAME=VALUE   set an option of a plugin (list and inspect show them); repeatable\n"
     "  --no-plugins           load no plugins\n"
     "  --skip-bad-plugins     skip plugins that cannot be used\n"
-    "  --rescan               try all plugins again before they are opened, also those that did no harm before\n"
-    "  --lock FILE            write plugins, options and plan to FILE; if it exists, run nothing else than it says\n"
+    "  --rescan               try all plugins again before they are opened, even those found safe before\n"
+    "  --lock FILE            write plugins, options and plan to FILE; if it exists, require them\n"
     "  --sha256               print each plugin's SHA-256 as well\n"
     "  --fusion NAME          fuse the modules that fit this fusion family; repeatable\n"
     "  --fusion-config JSON   the same, with options: {\"NAME\": true | false | {...}}; {} for none\n"
@@ -58,7 +58,7 @@ static const char *const sections[] = {
     "  --kernels NAME,NAME    kernels from plugins: another forward for a class, same weights\n"
     "  --fuse 'GLOB,GLOB'     run the modules at these paths as one chain; repeatable\n"
     "  --patch FILE           patch file (JSON): classes, names and layouts for this load\n"
-    "  --adapter [NAME=]DIR   apply an adapter such as PEFT writes, by a plugin (lora); repeatable\n"
+    "  --adapter [NAME=]DIR   apply an adapter in PEFT's format, by a plugin (lora); repeatable\n"
     "  --adapter-scale NAME=X apply that adapter X times as strongly; repeatable\n"
     "  --parallel ID          run as one of several processes, connected by a plugin (mpi)\n"
     "\n",
@@ -70,8 +70,8 @@ static const char *const sections[] = {
     "  --system TEXT, --message ROLE:TEXT, --messages FILE          a conversation instead, by the model's chat "
     "template;\n"
     "                         --message is repeatable: user:Hello\n"
-    "  --tools FILE, --template-variable NAME=JSON                  what else the template is given (JSON)\n"
-    "  --prompt-adapter NAME  the only adapter for this prompt; for each prompt one, in their order; __base__: none\n"
+    "  --tools FILE, --template-variable NAME=JSON                  further input of the template (JSON)\n"
+    "  --prompt-adapter NAME  the only adapter for this prompt; one for each prompt, in order; __base__: none\n"
     "  --image FILE           a PNG or JPEG, for models that take images; repeatable\n"
     "  --video DIR            a video: the PNG or JPEG files in DIR, in order of name; repeatable\n"
     "  --pixel-values FILE    prepared images and videos: a safetensors file with pixel_values, image_grid_thw,\n"
@@ -94,21 +94,21 @@ static const char *const sections[] = {
     "  --guidance-scale X     classifier-free guidance\n"
     "  --logits-processor NAME         what a plugin does to the scores of tokens; repeatable, in order\n"
     "  --json-schema FILE, --grammar FILE      only text that fits a JSON schema, or a grammar (GBNF)\n"
-    "  --session FILE         keep what prompts begin with in FILE, and do not read it again\n"
+    "  --session FILE         keep the beginnings of prompts in FILE, so that they need not be read again\n"
     "  --speculate N          guess up to N tokens from the text so far and check them at once: the same text, sooner\n"
     "                         where it repeats itself\n"
     "\n",
 
     "Serving\n"
     "  --host ADDRESS, --port N        where to listen (default 127.0.0.1, 8000; 0: a free port)\n"
-    "  --api-key-file FILE    keys, one a line; clients have to show one of them\n"
+    "  --api-key-file FILE    keys, one per line; clients must send one of them\n"
     "  --served-model-name NAME        what clients call the model (default: the directory's name)\n"
     "  --cors-origin ORIGIN   let pages of this origin call; *: of any\n"
-    "  --max-running N, --max-waiting N                 answers made at once, and those that wait (default 32, 64)\n"
+    "  --max-running N, --max-waiting N                 answers running at once, and waiting (default 32, 64)\n"
     "  --max-cache SIZE, --max-body SIZE                memory of sequences (no limit); of a request (4MB)\n"
-    "  --sessions DIR, --sessions-size SIZE             keep what prompts have in common, for the next run; up to "
+    "  --sessions DIR, --sessions-size SIZE             keep shared beginnings of prompts for the next run; up to "
     "(8GB)\n"
-    "  --timeout S, --idle-timeout S   seconds for an answer, and for a connection where nothing moves (600, 60)\n"
+    "  --timeout S, --idle-timeout S   seconds for an answer, and for an idle connection (600, 60)\n"
     "\n",
 
     "Encoders\n"
@@ -149,15 +149,15 @@ static const char *const sections[] = {
 
     "Comparing and measuring\n"
     "  --against DIR          verify: compare with this checkpoint, such as the one before it was quantized\n"
-    "  --diff FILE            plan: print what is different from what plan --json wrote to FILE\n"
+    "  --diff FILE            plan: print the differences from FILE, which plan --json wrote\n"
     "  --tolerance T          verify: how far logits may differ, relative to the largest (default 5e-5)\n"
     "  --prompt-tokens N, --new-tokens N, --repeat N    bench: sizes and runs (default 512, 32, 3)\n"
-    "  --sequences N          bench: run so many sequences as one batch, 1 to 64 (default 1)\n"
+    "  --sequences N          bench: run N sequences as one batch, 1 to 64 (default 1)\n"
     "  --compare FILE         bench: print ratios to what bench --json wrote to FILE\n"
-    "  --modules              bench: time and bytes by class, and of each replaced class\n"
+    "  --modules              bench: time and bytes by class, and of each replaced one's original\n"
     "  --list, --fuzz N       validate: list the checks; build N models of random sizes as well\n"
     "  --thorough             validate: let every allocation fail, not a sample of them\n"
-    "  --only NAME            validate: make this check or group of checks alone; repeatable\n"
+    "  --only NAME            validate: run only this check or group of checks; repeatable\n"
     "  --text FILE, --window N          perplexity: the text; tokens per window (default 512)\n"
     "\n",
 
@@ -165,7 +165,7 @@ static const char *const sections[] = {
     "  --dtype auto|float32|bfloat16   precision of products (auto: bf16 weights in bf16, others in f32)\n"
     "  --kv-cache-dtype auto|float32|bfloat16   keys and values of earlier tokens (auto: as most of the weights)\n"
     "  --quantize NAME[:GROUP][+head]   quantize weights while loading, the head as well with +head: int4, int4_mse,\n"
-    "                         int8, nf4, fp8, mxfp4, as plugins have them\n"
+    "                         int8, nf4, fp8, mxfp4, if plugins provide them\n"
     "  --dequantize           turn the weights of a quantized model into floats while loading\n"
     "  --threads N            threads to use (default: all)\n"
     "  --strict               treat missing or unexpected tensors, and fields that are not used, as errors\n"
@@ -181,7 +181,7 @@ static void print_all(void) {
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         (void)printf("  %s %s", graft_program_name(), commands[i]);
     }
-    (void)printf("\n%s COMMAND --help prints what is about one command.\n\n", graft_program_name());
+    (void)printf("\n%s COMMAND --help is about that command alone.\n\n", graft_program_name());
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         (void)fputs(sections[i], stdout);
     }

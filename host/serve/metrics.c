@@ -69,7 +69,7 @@ void graft_route_metrics(struct graft_server *server, struct evhttp_request *htt
     add(&text, "generated_tokens_total", "counter", "Tokens that the model has given.", (double)counts.new_tokens);
     add(&text, "read_tokens_total", "counter", "Tokens of prompts that went through the model.",
         (double)counts.prompt_tokens);
-    add(&text, "shared_tokens_total", "counter", "Tokens of prompts that were taken over from others.",
+    add(&text, "shared_tokens_total", "counter", "Tokens of prompts that were reused from other prompts.",
         (double)counts.shared_tokens);
     add(&text, "session_loaded_tokens_total", "counter", "Tokens whose keys and values came from the session folder.",
         (double)counts.loaded_tokens);

@@ -177,8 +177,8 @@ check 'one question: as run answers it' "$("$program" run --model "$demo" --quie
 long=$(printf 'Say it in one word. %.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25)
 talk 'What shape is it?\nWhat color is it?\nAnd what size?\n/save saved.json\n/stats\n' --model "$demo" --system "$long" --max-new-tokens 12
 check 'three questions: three answers' '3 0' "$(head -n 3 out | grep -c .) $status"
-has 'what was read before is not read again' 'taken over' out
-check 'likewise' yes "$(sed -n 's/.* read, \([0-9]*\) taken over.*/\1/p' out | awk '{ print($1 < 128 ? "no" : "yes") }')"
+has 'what was read before is not read again' 'reused' out
+check 'likewise' yes "$(sed -n 's/.* read, \([0-9]*\) reused.*/\1/p' out | awk '{ print($1 < 128 ? "no" : "yes") }')"
 has 'the speed is told' 'tokens/s' err
 check 'saved: all messages' '"role": "system" "role": "user" "role": "assistant" "role": "user" "role": "assistant" "role": "user" "role": "assistant"' \
     "$(grep -o '"role": "[a-z]*"' saved.json | tr '\n' ' ' | sed 's/ $//')"

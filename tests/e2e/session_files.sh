@@ -17,7 +17,7 @@ run() { # run OPTIONS...: out, err and $status. One that hangs fails.
 }
 
 told() { # told WHAT TAKEN READ WRITTEN
-    has "$1" "session: $2 tokens of prompts taken over, $3 read, $4 written" err
+    has "$1" "session: $2 tokens of prompts reused, $3 read, $4 written" err
 }
 
 n=0
@@ -33,7 +33,7 @@ head -c 1000 system >long
 for prompt in first second; do
     run --prompt-file $prompt
     cp out $prompt.out
-    tokens=$(run --prompt-file $prompt --session none.$prompt && sed -n 's/.* over, \([0-9]*\) read.*/\1/p' err)
+    tokens=$(run --prompt-file $prompt --session none.$prompt && sed -n 's/.* reused, \([0-9]*\) read.*/\1/p' err)
     echo "$tokens" >$prompt.tokens
 done
 first=$(cat first.tokens) second=$(cat second.tokens)
@@ -54,7 +54,7 @@ check "the file stays" yes "$(cmp -s file before && echo yes || echo no)"
 run --prompt-file second --session file --temperature 1 --seed 5 --json
 check "sampled: exit status" 0 "$status"
 run --prompt 'Hi' --session file
-has "a short prompt: nothing is taken over" "session: 0 tokens of prompts taken over" err
+has "a short prompt: nothing is reused" "session: 0 tokens of prompts reused" err
 check "the file still stays" yes "$(cmp -s file before && echo yes || echo no)"
 
 refuses() { # refuses WHAT STATUS TEXT OPTIONS...: one line with the text
@@ -83,6 +83,6 @@ for turn in 1 2; do
     check "chat, time $turn: exit status" 0 $?
 done
 check "chat: the same answers" "$(cat chat.1)" "$(cat chat.2)"
-check "chat: the first prompt is taken over" yes "$(grep -qE 'session: [1-9][0-9]+ tokens' err && echo yes || echo no)"
+check "chat: the first prompt is reused" yes "$(grep -qE 'session: [1-9][0-9]+ tokens' err && echo yes || echo no)"
 echo "1..$number"
 exit "$failed"

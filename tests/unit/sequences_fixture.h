@@ -168,7 +168,7 @@ static inline void same_alone(struct graft_model *model, const char *const *adap
             free(together[i].logits);
         }
         assert_true(!takes_over || running > 0 || counts.shared_tokens >= 5 * 2 * PIECE);
-        print_message("%lld forwards, %lld tokens read and %lld taken over\n", (long long)counts.forwards,
+        print_message("%lld forwards, %lld tokens read and %lld reused\n", (long long)counts.forwards,
                       (long long)counts.prompt_tokens, (long long)counts.shared_tokens);
     }
 }

@@ -71,7 +71,7 @@ static int show_stats(struct graft_talk *talk, const char *rest, struct graft_er
     graft_output_line(stdout, "last answer: %lld of %zu tokens read in %.1f s, %lld new in %.1f s",
                       (long long)talk->counts.read_tokens, talk->counts.prompt_tokens, talk->counts.read_seconds,
                       (long long)talk->counts.new_tokens, talk->counts.new_seconds);
-    graft_output_line(stdout, "since the start: %lld prompt tokens read, %lld taken over, %lld forwards",
+    graft_output_line(stdout, "since the start: %lld prompt tokens read, %lld reused, %lld forwards",
                       (long long)counts.prompt_tokens, (long long)counts.shared_tokens, (long long)counts.forwards);
     return graft_output_flush(stdout, error);
 }
