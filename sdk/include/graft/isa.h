@@ -4,8 +4,8 @@
  * each build, and a plugin takes the best that runs. Builds are scalar (what every processor of the architecture has),
  * avx2 (with fma and f16c) and avx512 (f, bw, vl and dq beside these). Loops for which it makes a difference have more
  * (GRAFT_ISA_ALL_...): avx512_bf16 (avx512 with bf16, vbmi and vnni) and, where products of integers are added to sums
- * by one instruction, avx2_vnni (avx2 with avxvnni) and avx512_vnni (avx512 with avx512vnni). On other architectures
- * there is the first alone.
+ * by one instruction, avx2_vnni (avx2 with avxvnni) and avx512_vnni (avx512 with avx512vnni). On other architectures,
+ * and where GRAFT_ISA_SCALAR_ONLY is defined, there is the first alone.
  *
  *     const struct scan_loops GRAFT_ISA_NAME(scan) = {run};                            in the source of the loops
  *     static const struct scan_loops *const tables[] = GRAFT_ISA_TABLES(scan);         where they are used
@@ -58,7 +58,7 @@ extern "C" {
 #endif
 
 /* Declares a constant of each build, and lists the addresses. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(GRAFT_ISA_SCALAR_ONLY)
 enum { GRAFT_ISA_BUILDS = 6 /* number of builds in GRAFT_ISA_ALL */ };
 #define GRAFT_ISA_DECLARE(type, name) extern type name##_scalar, name##_avx2, name##_avx512
 #define GRAFT_ISA_TABLES(name) \
