@@ -70,7 +70,7 @@ static const char *spell(const struct member *member, char path[MAX_NAME]) {
     return path;
 }
 
-/* Notes a member. Returns its name, for declaring it, in `path`; NULL: there is nothing to declare. */
+/* Records a member. Returns its full name, built in `path`, for declaring it; NULL if there is nothing to declare. */
 static const char *note(struct graft_outline *of, int32_t kind, const void *member, const char *name,
                         char path[MAX_NAME]) {
     struct graft_outline_kept *kept = of->kept;

@@ -138,7 +138,7 @@ static int write_synced(int fd, const struct graft_file_piece *pieces, size_t n)
     return graft_disk_finish(fd);
 }
 
-/* Creates a new file beside `path`; the caller frees `*name`. Returns 0 or an errno. */
+/* Creates a new file next to `path`; the caller frees `*name`. Returns 0 or an errno. */
 static int create_beside(const char *path, char **name, int *fd) {
     static atomic_uint counter;
     for (;;) {

@@ -27,7 +27,7 @@ struct graft_file_piece {
     size_t bytes;
 };
 
-/* [any] Writes `n` pieces to a new file beside `path`, syncs it and renames it, so that `path` always holds either the
+/* [any] Writes `n` pieces to a new file next to `path`, syncs it and renames it, so that `path` always holds either the
  * old or the new content. An existing `path` must be a regular file. Errors are GRAFT_ERROR_IO. */
 int graft_file_write(const char *path, const struct graft_file_piece *pieces, size_t n, struct graft_error *error);
 

@@ -22,15 +22,15 @@ static _Thread_local int ran_out;
 
 /* Jansson's lexer continues after it failed to enlarge a buffer. A string then lacks its closing quote, and jansson
  * searches past the buffer's end for it. So each block has room past its end, filled with quotes. */
-enum { ROOM_BEHIND = 16 };
+enum { PADDING = 16 };
 
 static void *allocate(size_t bytes) {
-    char *block = bytes <= SIZE_MAX - ROOM_BEHIND ? graft_realloc(NULL, bytes + ROOM_BEHIND, 1) : NULL;
+    char *block = bytes <= SIZE_MAX - PADDING ? graft_realloc(NULL, bytes + PADDING, 1) : NULL;
     if (block == NULL) {
         ran_out = 1;
         return NULL;
     }
-    memset(block + bytes, '"', ROOM_BEHIND);
+    memset(block + bytes, '"', PADDING);
     return block;
 }
 

@@ -22,7 +22,7 @@ struct graft_nearest {
 /* Considers a name. */
 void graft_nearest_add(struct graft_nearest *nearest, const char *name);
 
-/* Adds a name that is as good as the wanted one, whatever its letters. */
+/* Adds a name that means the same as the wanted one, however it is spelled. */
 void graft_nearest_add_same(struct graft_nearest *nearest, const char *name);
 
 /* Writes "did you mean A or B?", or nothing. */

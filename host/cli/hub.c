@@ -29,8 +29,8 @@ static int is_directory(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* ORG/NAME, or NAME as the oldest repositories are called: parts of letters, digits and "-._" that begin with a letter
- * or a digit. */
+/* Whether the text has the form of a repository's id: ORG/NAME, or NAME alone for the oldest repositories. Both parts
+ * have letters, digits and "-._", and begin with a letter or a digit. */
 static int is_id(const char *id, size_t length) {
     size_t slashes = 0;
     for (size_t i = 0; i < length; i++) {

@@ -21,7 +21,7 @@ void graft_program_ignore_signals(int is_one_of_several);
 int graft_program_path(char **path, struct graft_error *error);
 
 /* The folder of `--plugins-dir default`: the first that exists of that below the prefix where the program is installed
- * now, that beside the program, and the configured one. The caller frees it with graft_free. It is an error if none
+ * now, that next to the program, and the configured one. The caller frees it with graft_free. It is an error if none
  * exists. */
 int graft_program_plugins_dir(char **directory, struct graft_error *error);
 

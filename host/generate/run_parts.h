@@ -45,8 +45,8 @@ struct graft_run {
  * the prompt. */
 size_t graft_run_next_count(const struct graft_run *run, const struct graft_sequence *sequence);
 
-/* Shares keys and values: running sequences take over pieces at the beginning of their prompts that others have
- * computed. */
+/* Shares keys and values: running sequences reuse pieces at the beginning of their prompts that others have computed.
+ */
 int graft_run_share(struct graft_run *run, struct graft_error *error);
 
 /* Whether the sequence's keys and values depend only on the ids and the adapter, so that others may take them over. */
@@ -55,7 +55,7 @@ int graft_run_can_share(const struct graft_run *run, const struct graft_sequence
 /* How many tokens of its prompt the sequence has read. */
 size_t graft_run_has_read(const struct graft_sequence *sequence);
 
-/* Whether another sequence is reading what this one will take over. */
+/* Whether another sequence is computing what this one will reuse. */
 int graft_run_waits(const struct graft_run *run, const struct graft_sequence *sequence);
 
 /* The receiver of new tokens. */

@@ -83,7 +83,7 @@ int graft_run_make_prefix(struct graft_run *run, struct graft_run_prefix *prefix
     if (sequence == NULL) {
         return graft_fail_memory(error, "generation");
     }
-    sequence->number = -1; /* below the numbers of graft_run_add, and marks it as a prefix */
+    sequence->number = -1; /* marks it as a prefix: sequences of graft_run_add have numbers from 0 on */
     sequence->adapter = GRAFT_ADAPTER_ALL;
     sequence->bytes =
         run->options.bytes > 0 ? (int64_t)prefix->count * run->options.token_bytes + run->options.sequence_bytes : 0;

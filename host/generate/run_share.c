@@ -16,8 +16,8 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-/* How many tokens `sequence` could take over from `other` once that has read `read` tokens of its own prompt. At least
- * one token is left, whose logits are needed. */
+/* How many tokens `sequence` could reuse from `other` once that has read `read` tokens of its own prompt. At least one
+ * token is left, whose logits are needed. */
 static size_t shareable(const struct graft_run *run, const struct graft_sequence *sequence,
                         const struct graft_sequence *other, size_t read) {
     size_t piece = run->options.piece;

@@ -11,7 +11,7 @@
 #include "kernels/kernels.h"
 #include "parallel/ranks.h"
 
-/* What is known of the sequence in a slot, beside the cache. */
+/* What is known of the sequence in a slot, in addition to its cache. */
 struct sequence {
     int64_t length;        /* tokens that it holds */
     int64_t rotary_offset; /* how far rotary positions are ahead, after images */

@@ -391,7 +391,7 @@ static int compare_joins(const void *left, const void *right) {
     return (a->from > b->from) - (a->from < b->from);
 }
 
-/* Puts the joins in the order of their states. */
+/* Sorts the joins by their states. */
 static int sort_joins(struct graft_expression *expression) {
     expression->first_join = graft_alloc((size_t)expression->n_states + 1, sizeof *expression->first_join);
     if (expression->first_join == NULL) {

@@ -234,7 +234,7 @@ static int is_listed(const struct graft_schema_list *list, int types, const graf
     return is;
 }
 
-/* Refuses keywords beside enum or const that would have to be checked on each listed value. */
+/* Refuses keywords next to enum or const that would have to be checked on each listed value. */
 static void check_listed(struct graft_schema_reader *reader, const struct graft_schema_list *list) {
     static const char *const others[] = {"minLength",     "maxLength",     "pattern",       "format",
                                          "minimum",       "maximum",       "multipleOf",    "exclusiveMinimum",

@@ -35,7 +35,7 @@ int64_t graft_node_bytes(const struct graft_node *node) {
 }
 
 /* The number of weights of a module, from the sizes that its parent gave: several codes of a quantized weight may share
- * an element, and scales stand beside them. 0 if the sizes do not tell. */
+ * an element, and its scales are counted separately. 0 if the sizes do not tell. */
 static int64_t given_weights(const struct graft_node *node) {
     const struct graft_args *args = &node->args;
     if (graft_node_has_interface(node, GRAFT_INTERFACE_LINEAR)) {

@@ -37,8 +37,8 @@ enum graft_jinja_node_kind {
     GRAFT_JINJA_FOR,        /* a: target, b: iterable, c: condition or NULL; list, or otherwise if there are no items */
     GRAFT_JINJA_SET,        /* a: target, b: value */
     GRAFT_JINJA_SET_BLOCK,  /* a: target, b: filters or NULL; list */
-    GRAFT_JINJA_MACRO_OF,   /* name; parameters; list */
-    GRAFT_JINJA_CALL_BLOCK, /* a: the call; parameters of caller; list */
+    GRAFT_JINJA_MACRO_OF,   /* name; parameters; list: the body */
+    GRAFT_JINJA_CALL_BLOCK, /* a: the call; parameters: those of `caller`; list: the body */
     GRAFT_JINJA_FILTER_BLOCK, /* b: filters; list */
     GRAFT_JINJA_WITH,         /* parameters: targets and values; list */
     GRAFT_JINJA_SCOPE,        /* list: a generation block */

@@ -38,8 +38,8 @@ static void read_parts(void *data, int64_t begin, int64_t end) {
     atomic_fetch_add(&memory->sink, sum > 0.0f);
 }
 
-/* The C library's answer may be that of a whole processor where a machine is a small part of one, so it comes second.
- */
+/* The C library is asked only if /sys has no answer: on a virtual machine it may report the cache of the whole
+ * processor. */
 static int64_t cached_bytes(void) {
     int64_t bytes = graft_l3_cache_bytes("/sys/devices/system/cpu", sysconf(_SC_NPROCESSORS_CONF));
 #ifdef _SC_LEVEL3_CACHE_SIZE

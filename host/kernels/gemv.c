@@ -7,7 +7,7 @@
 #include "kernels/round.h"
 
 /* The maximum number of elements of a block of x, for all tokens together: a block stays in the first-level cache
- * beside the rows. */
+ * together with the rows. */
 enum { BLOCK_NUMBERS = 12288 };
 
 int graft_gemv_pairs_run(void) {

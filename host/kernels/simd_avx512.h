@@ -145,7 +145,8 @@ INLINE vf vf_load_bf16_part(const uint16_t *p, int64_t n) {
     return vf_from_bf16(_mm256_maskz_loadu_epi16(vf_lanes(n), p));
 }
 
-/* The first numbers of as many pairs as there are lanes, widened; the function below returns the second ones. */
+/* Loads one pair of numbers for each lane and returns the first of each pair, widened; the function below returns the
+ * second ones. */
 INLINE vf vf_even_bf16(const uint16_t *p) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(p), 16));
 }

@@ -66,7 +66,7 @@ static const struct graft_parameter *codes_of(const struct graft_node *node,
     return graft_node_parameter(node, coded->tensors[i]);
 }
 
-/* The name of the tensor of floats: beside the codes, below the checkpoint's name for the module. NULL if memory ran
+/* The name of the tensor of floats: next to the codes, below the checkpoint's name for the module. NULL if memory ran
  * out. */
 static char *name_of(const struct graft_node *node, const struct graft_coded_parameter *coded,
                      const struct graft_tensor_view *codes, const char *own_name) {

@@ -173,7 +173,7 @@ static int classify_field(const struct classifying *classifying, const char *pat
 static int classify(void *data, const char *path, const graft_json *value) {
     const struct classifying *classifying = data;
     if (classifying->model->adapters.n > 0 && strncmp(path, "adapters.", 9) == 0) {
-        return GRAFT_OK; /* the directory of an adapter is not a field of a file */
+        return GRAFT_OK; /* an adapter's `directory` is added by the host, and is not a field of a file */
     }
     return classify_field(classifying, path, value, graft_ledger_has(classifying->document->ledger, path));
 }

@@ -5,7 +5,7 @@
 #include "model/describe.h"
 #include "registry/assignment.h"
 
-/* The places of all modules that have a class. */
+/* The places of all modules of a class. */
 struct places {
     const char *model_type;
     const struct graft_model_facts *facts;

@@ -36,9 +36,9 @@ int graft_conversion_is_in_place(const struct graft_plan *plan, const struct gra
 /* Whether the conversion makes a parameter of the model from an adapter's tensors ("adapter.NAME...."). */
 int graft_conversion_is_of_adapter(const struct graft_conversion *conversion);
 
-/* Handles a parameter of the model that an adapter stores beside its own weights ("base_layer.weight"). If it equals
- * the model's, `*is_same` becomes 1, the tensor counts as used, and nothing is converted. Otherwise the parameter loses
- * its value, so that the conversion fills it. */
+/* Handles a parameter of the model that an adapter stores in addition to its own weights ("base_layer.weight"). If it
+ * equals the model's, `*is_same` becomes 1, the tensor counts as used, and nothing is converted. Otherwise the
+ * parameter loses its value, so that the conversion fills it. */
 int graft_conversion_replace(struct conversion_site *site, int *is_same, struct graft_error *error);
 
 /* Checks tied parameters that an adapter changes: if a plugin converts the changed one, for example into codes, the

@@ -42,7 +42,7 @@ struct graft_source *graft_lookup_find(const struct lookup *lookup, const char *
 /* Whether a tensor called `name`, in any of those ways, is in a missing file. */
 int graft_lookup_is_absent(const struct lookup *lookup, const struct graft_checkpoint *checkpoint, const char *name);
 
-/* Sets an error if it is, which names the missing file and the tensor. */
+/* Sets an error if that tensor is in a missing file; the error names both. */
 int graft_lookup_need_present(const struct lookup *lookup, const struct graft_checkpoint *checkpoint, const char *name,
                               struct graft_error *error);
 

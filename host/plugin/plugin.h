@@ -48,7 +48,7 @@ struct graft_plugin_options {
     const char *const *allow; /* ids of the plugins to load; with n_allow 0, all are loaded */
     int n_allow;
     int with_others; /* 1: plugins that `allow` does not name are loaded too, after those it names */
-    int first_rank;  /* ranks of the allow list continue from here */
+    int first_rank;  /* ranks of `allow` continue after this one */
     int skip_bad;    /* 1: a plugin that cannot be used becomes a note */
     int leave_idle;  /* 1: `init` is not called, as only descriptors are looked at */
     struct graft_given_options given;

@@ -186,13 +186,13 @@ static void write_model_types(const struct graft_assignment *assignment, size_t 
 }
 
 /* Whether rule `i` has no effect because its plugin was not named. */
-static int waits(const struct graft_assignment *assignment, size_t i) {
+static int needs_naming(const struct graft_assignment *assignment, size_t i) {
     return graft_snapshot_rule(assignment->snapshot, i)->is_unasked && assignment->rows[i].counts;
 }
 
 /* Whether rule `i` is the first of a plugin without effect, which a note should report. */
 static int is_first_idle(const struct graft_assignment *assignment, size_t i) {
-    return !waits(assignment, i) && is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) &&
+    return !needs_naming(assignment, i) && is_idle_plugin(assignment, i) && is_first_of_source(assignment, i) &&
            !assignment->rows[i].skipped && !is_kept_from_modules(assignment, i);
 }
 
@@ -344,16 +344,16 @@ static int is_on_request(const struct rule *rule) {
     return (rule->declared->flags & GRAFT_REPLACEMENT_ON_REQUEST) != 0;
 }
 
-static int waits_alike(const struct rule *rule, const struct rule *other) {
+static int same_reason(const struct rule *rule, const struct rule *other) {
     return graft_rule_same_source(rule, other) && is_on_request(rule) == is_on_request(other);
 }
 
-/* Whether rule `i` is the first waiting rule of its source with its reason and, if `same_class` is set, with its
+/* Whether rule `i` is the first of its source that needs naming for its reason and, if `of_class` is set, for its
  * class. */
-static int is_first_waiting(const struct graft_assignment *assignment, size_t i, int of_class) {
+static int is_first_unnamed(const struct graft_assignment *assignment, size_t i, int of_class) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     for (size_t k = 0; k < i; k++) {
-        if (waits(assignment, k) && waits_alike(rule, graft_snapshot_rule(assignment->snapshot, k)) &&
+        if (needs_naming(assignment, k) && same_reason(rule, graft_snapshot_rule(assignment->snapshot, k)) &&
             (!of_class || rule->replacement.cls == graft_snapshot_rule(assignment->snapshot, k)->replacement.cls)) {
             return 0;
         }
@@ -361,14 +361,14 @@ static int is_first_waiting(const struct graft_assignment *assignment, size_t i,
     return 1;
 }
 
-/* One note for all classes of a plugin that wait for the same reason as rule `i`, the first of them. */
-static char *waiting_note(const struct graft_assignment *assignment, size_t i) {
+/* One note for all classes of a plugin that need naming for the same reason as rule `i`, the first of them. */
+static char *unnamed_note(const struct graft_assignment *assignment, size_t i) {
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     size_t more = 0;
     char others[64] = " is";
     for (size_t k = i + 1; k < assignment->n; k++) {
-        more += waits(assignment, k) && waits_alike(rule, graft_snapshot_rule(assignment->snapshot, k)) &&
-                is_first_waiting(assignment, k, 1);
+        more += needs_naming(assignment, k) && same_reason(rule, graft_snapshot_rule(assignment->snapshot, k)) &&
+                is_first_unnamed(assignment, k, 1);
     }
     if (more > 0) {
         (void)snprintf(others, sizeof others, " and %zu more of its classes are", more);
@@ -381,33 +381,33 @@ static char *waiting_note(const struct graft_assignment *assignment, size_t i) {
                         rule->origin.plugin);
 }
 
-/* Whether rule `i` is the first of a plugin without effect, all of whose classes wait for the same reason. */
-static int is_all_waiting(const struct graft_assignment *assignment, size_t i) {
-    return waits(assignment, i) && is_idle_plugin(assignment, i) && is_first_waiting(assignment, i, 0);
+/* Whether rule `i` is the first of a plugin without effect, all of whose classes need naming for the same reason. */
+static int is_all_unnamed(const struct graft_assignment *assignment, size_t i) {
+    return needs_naming(assignment, i) && is_idle_plugin(assignment, i) && is_first_unnamed(assignment, i, 0);
 }
 
-/* Whether the note on rule `i`, the first of a waiting plugin, covers the plugin of rule `k` as well. */
-static int waits_in_company(const struct graft_assignment *assignment, size_t i, size_t k) {
-    return is_all_waiting(assignment, k) && is_on_request(graft_snapshot_rule(assignment->snapshot, i)) ==
+/* Whether the note on rule `i`, the first of a plugin that needs naming, covers the plugin of rule `k` as well. */
+static int shares_note(const struct graft_assignment *assignment, size_t i, size_t k) {
+    return is_all_unnamed(assignment, k) && is_on_request(graft_snapshot_rule(assignment->snapshot, i)) ==
                                                 is_on_request(graft_snapshot_rule(assignment->snapshot, k));
 }
 
-static size_t count_company(const struct graft_assignment *assignment, size_t from, size_t i) {
-    const int has_company = is_all_waiting(assignment, i);
+static size_t count_sharing(const struct graft_assignment *assignment, size_t from, size_t i) {
+    const int may_share = is_all_unnamed(assignment, i);
     size_t n = 0;
-    for (size_t k = from; has_company && k < assignment->n; k++) {
-        n += (size_t)waits_in_company(assignment, i, k);
+    for (size_t k = from; may_share && k < assignment->n; k++) {
+        n += (size_t)shares_note(assignment, i, k);
     }
     return n;
 }
 
-/* One note for several plugins that were not named. */
-static char *company_note(const struct graft_assignment *assignment, size_t i) {
+/* One note for several plugins that take effect only if they are named. */
+static char *shared_note(const struct graft_assignment *assignment, size_t i) {
     struct graft_text text = {0};
-    size_t left = count_company(assignment, i, i);
+    size_t left = count_sharing(assignment, i, i);
     graft_text_add_string(&text, "plugins");
     for (size_t k = i; k < assignment->n; k++) {
-        if (waits_in_company(assignment, i, k)) {
+        if (shares_note(assignment, i, k)) {
             left--;
             graft_text_printf(&text, " %s%s", graft_snapshot_rule(assignment->snapshot, k)->origin.plugin,
                               left > 1    ? ","
@@ -423,15 +423,15 @@ static char *company_note(const struct graft_assignment *assignment, size_t i) {
     return note;
 }
 
-/* Adds the note on rule `i`, which waits, unless another rule's note covers it. */
-static int add_waiting(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
+/* Adds the note on rule `i`, whose plugin takes effect only if it is named, unless another rule's note covers it. */
+static int add_unnamed(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
                        struct graft_error *error) {
-    size_t all = count_company(assignment, 0, i);
+    size_t all = count_sharing(assignment, 0, i);
     if (all > 1) {
-        return all == count_company(assignment, i, i) ? add(data, company_note(assignment, i), all, error) : GRAFT_OK;
+        return all == count_sharing(assignment, i, i) ? add(data, shared_note(assignment, i), all, error) : GRAFT_OK;
     }
-    size_t unused = is_all_waiting(assignment, i) ? 1 : 0;
-    return is_first_waiting(assignment, i, 0) ? add(data, waiting_note(assignment, i), unused, error) : GRAFT_OK;
+    size_t unused = is_all_unnamed(assignment, i) ? 1 : 0;
+    return is_first_unnamed(assignment, i, 0) ? add(data, unnamed_note(assignment, i), unused, error) : GRAFT_OK;
 }
 
 static int add_notes(const struct graft_assignment *assignment, size_t i, graft_assignment_add add, void *data,
@@ -439,8 +439,8 @@ static int add_notes(const struct graft_assignment *assignment, size_t i, graft_
     const struct rule *rule = graft_snapshot_rule(assignment->snapshot, i);
     struct graft_text text = {0};
     int status = GRAFT_OK;
-    if (waits(assignment, i)) {
-        status = add_waiting(assignment, i, add, data, error);
+    if (needs_naming(assignment, i)) {
+        status = add_unnamed(assignment, i, add, data, error);
     } else if (is_first_idle(assignment, i) && is_first_alike(assignment, i)) {
         const size_t unused = passes_plugins_class(assignment, i) ? 0 : 1 + count_alike(assignment, i);
         status = add(data, idle_note(assignment, i), unused, error);

@@ -113,8 +113,8 @@ static const struct graft_known_class *find_read(const struct graft_built_in *bu
     return NULL;
 }
 
-/* The functions of a finder for the files themselves, which are read after those that they need. The caller holds the
- * lock. */
+/* The functions below look up families and classes for a file that is being read. Files that it needs have been read
+ * before. The caller holds the lock. */
 
 static int find_read_family(void *data, const char *model_type, const struct graft_family **found,
                             struct graft_error *error) {

@@ -62,7 +62,7 @@ int graft_save_content_original(const struct graft_plan *plan, const struct jour
                                 struct save_content *content, struct graft_error *error);
 
 /* The runtime layout: one tensor for each parameter, and every tensor that no parameter uses. `journal` becomes the
- * journal to store beside them; it takes over the uses of `stored`. */
+ * journal to store with them, and takes ownership of the uses of `stored`. */
 int graft_save_content_runtime(const struct graft_plan *plan, struct journal *stored, struct save_content *content,
                                struct journal *journal, struct graft_error *error);
 

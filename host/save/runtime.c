@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime layout: one tensor for each parameter of the tree, and the journal that leads back to the original
- * layout. */
+/* The runtime layout: one tensor for each parameter of the tree, and the journal for going back to the original layout.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static int add_parameter(const struct journal *stored, struct save_content *cont
     return graft_journal_add_origin(journal, stored, parameter->name, &content->bindings[i]->value, form.count);
 }
 
-/* A parameter's index beside its name, for finding parameters of the same name. */
+/* A parameter's index and name, for finding parameters of the same name. */
 struct named {
     const char *name;
     size_t index;
@@ -63,7 +63,7 @@ static int same_value(const struct graft_binding *a, const struct graft_binding 
     return 1;
 }
 
-/* Marks in `skip` each parameter that repeats an earlier one, such as the original's beside its replacement's. */
+/* Marks in `skip` each parameter that repeats an earlier one, such as that of an original next to its replacement. */
 static int find_repeated(const struct save_content *content, unsigned char *skip, struct graft_error *error) {
     int status = GRAFT_OK;
     struct named *named = graft_alloc(content->n_parameters, sizeof *named);
@@ -101,7 +101,7 @@ static int add_parameters(const struct journal *stored, struct save_content *con
     return status;
 }
 
-/* Whether the journal leads back to every element of every original tensor. */
+/* Whether the journal restores every element of every original tensor. */
 static int check_complete(const struct journal *journal, struct graft_error *error) {
     static const struct save_source any;
     struct save_content undone = {0};

@@ -53,7 +53,7 @@ static int is_wanted(const char *name) {
     return starts_with(name, "LICENSE") || starts_with(name, "NOTICE");
 }
 
-/* Files that quantizing tools write beside config.json, and that other programs read in its place. */
+/* Files that quantizing tools write next to config.json, and that other programs read in its place. */
 static int is_of_quantization(const char *name) {
     static const char *const names[] = {"quantize_config.json",     "quant_config.json", "hf_quant_config.json",
                                         "quantization_config.json", "qmodel.json",       "quanto_qmap.json"};

@@ -92,8 +92,9 @@ enum {
 
 static const char *const encodings[] = {"float", "base64", NULL}, *const tiers[] = {"auto", "default", NULL};
 
-/* The fields in the order in which they are read, which is not that of the body: into the request or, where values are
- * of more complex types, by a function. Those skipped are for a service's own book-keeping, and change no answer. */
+/* The fields, in the order in which they are read, whatever their order in the body. A field is stored in the request,
+ * or read by a function if its value has a more complex type. Fields that are skipped are for a service's own
+ * book-keeping, and do not change the answer. */
 static const struct field {
     int kinds;
     struct graft_member member;

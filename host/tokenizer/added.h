@@ -15,7 +15,7 @@
 
 enum graft_added_stage { GRAFT_ADDED_RAW, GRAFT_ADDED_NORMALIZED };
 
-/* How a token is recognised, beside its text. */
+/* How a token is recognised, apart from its text. */
 struct graft_added_rule {
     int special;     /* a file marks it as special, even if another file does not */
     int skipped;     /* left out when decoding without special tokens, because a special token has this text */

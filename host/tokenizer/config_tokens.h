@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tokens that the files beside tokenizer.json name, as transformers reads them:
+ * The tokens that the files next to tokenizer.json name, as transformers reads them:
  *
  * - tokenizer_config.json: `added_tokens_decoder`; the named tokens (`eos_token` and every other field that ends in
  *   `_token`); `extra_special_tokens`, or `additional_special_tokens` where that is not given;

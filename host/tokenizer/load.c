@@ -38,7 +38,7 @@ static int load_model(struct loading *loading, const struct graft_field *root, s
                : graft_token_model_load(&model, &loading->document, &tokenizer->vocab, &tokenizer->model, error);
 }
 
-/* Loads the added tokens of tokenizer.json and of the files beside it. */
+/* Loads the added tokens of tokenizer.json and of the files next to it. */
 static int load_added(struct loading *loading, const struct graft_field *root, struct graft_error *error) {
     struct graft_tokenizer *tokenizer = loading->tokenizer;
     struct graft_field added = graft_field_get(root, "added_tokens");

@@ -58,8 +58,8 @@ static int add_texts(struct graft_vocab *texts, const struct graft_config_token_
     return failed ? -1 : 0;
 }
 
-/* Whether the files beside tokenizer.json name all its added tokens: a class that takes only the vocabulary forgets the
- * others once there is an added_tokens_decoder. -1: out of memory. */
+/* Whether the files next to tokenizer.json name all its added tokens: a class that takes only the vocabulary forgets
+ * the others once there is an added_tokens_decoder. -1: out of memory. */
 static int names_all(const struct graft_config_tokens *tokens, const graft_json *added) {
     struct graft_vocab texts = {0};
     int all = add_texts(&texts, &tokens->listed) == 0 && add_texts(&texts, &tokens->named) == 0 &&

@@ -79,7 +79,7 @@ static int make_own(struct graft_validation *validation, struct graft_library *l
     return status;
 }
 
-/* Whether a model is left in which the plugin replaces something. */
+/* Whether any model has not been hidden (by a leading dot) because the plugin replaces nothing in it. */
 static int has_models(const struct graft_validation *validation) {
     struct dirent **entries = NULL;
     int n = scandir(validation->folder, &entries, NULL, alphasort), found = 0;

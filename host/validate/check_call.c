@@ -159,14 +159,15 @@ static int without_scratch(void *data, struct graft_hooked_call *hooked, struct 
 }
 
 int graft_check_bounds_of(struct graft_subject *subject, struct graft_error *error) {
-    int status = graft_second_calls_run_guarded(subject, GRAFT_REGION_BEHIND, WITHIN_BOUNDS, 1, before, after, error);
-    return status == GRAFT_OK
-               ? graft_second_calls_run_guarded(subject, GRAFT_REGION_IN_FRONT, WITHIN_BOUNDS, 1, before, after, error)
-               : status;
+    int status =
+        graft_second_calls_run_guarded(subject, GRAFT_REGION_GUARD_AFTER, WITHIN_BOUNDS, 1, before, after, error);
+    return status == GRAFT_OK ? graft_second_calls_run_guarded(subject, GRAFT_REGION_GUARD_BEFORE, WITHIN_BOUNDS, 1,
+                                                               before, after, error)
+                              : status;
 }
 
 static int watch_kept(struct graft_subject *subject, struct graft_error *error) {
-    return graft_second_calls_run_guarded(subject, GRAFT_REGION_BEHIND, KEPT, 2, before, after, error);
+    return graft_second_calls_run_guarded(subject, GRAFT_REGION_GUARD_AFTER, KEPT, 2, before, after, error);
 }
 
 static int check_bounds(struct graft_validation *validation, struct graft_error *error) {

@@ -66,7 +66,7 @@ static int check_back(struct graft_validation *validation, struct graft_error *e
     return graft_tiny_each(validation, save_original, error);
 }
 
-/* Saves in the runtime layout, and checks that the copy computes the same bits and leads back to the same tensors. */
+/* Saves in the runtime layout, and checks that the copy computes the same bits and can be saved as the same tensors. */
 static int save_runtime(struct graft_subject *subject, struct graft_error *error) {
     const struct graft_save_options options = {.struct_size = sizeof options, .runtime_layout = 1};
     if (subject->is_adapted) {

@@ -6,7 +6,7 @@
 
 static int load(struct graft_subject *subject, struct graft_error *error) {
     graft_region_forget();
-    graft_lender_begin(GRAFT_REGION_BEHIND);
+    graft_lender_begin(GRAFT_REGION_GUARD_AFTER);
     int status = graft_subject_open(subject, 0, &subject->library, &subject->model, error);
     if (status == GRAFT_OK) {
         status = graft_lender_check_blocks(subject->validation, error);

@@ -78,7 +78,7 @@ static int come_and_go(struct graft_subject *subject, struct graft_error *error)
 /* Counts the blocks that the modules and `init` took from the host. */
 static int free_all(struct graft_subject *subject, struct graft_error *error) {
     graft_region_forget();
-    graft_lender_begin(GRAFT_REGION_BEHIND);
+    graft_lender_begin(GRAFT_REGION_GUARD_AFTER);
     int status = graft_subject_open(subject, 0, &subject->library, &subject->model, error);
     if (status == GRAFT_OK) {
         status = forward(subject, error);

@@ -207,9 +207,9 @@ static int run(struct trial *trial, enum graft_region_side side, int forks, floa
 static int try_processor(struct trial *trial, struct graft_text *refused, struct graft_error *error) {
     static float scores[2][STEPS * VOCAB];
     struct graft_error own = graft_error_none();
-    int status = run(trial, GRAFT_REGION_BEHIND, 0, scores[0], &own, error);
+    int status = run(trial, GRAFT_REGION_GUARD_AFTER, 0, scores[0], &own, error);
     if (status == GRAFT_OK && own.code == GRAFT_OK) {
-        status = run(trial, GRAFT_REGION_IN_FRONT, 1, scores[1], &own, error);
+        status = run(trial, GRAFT_REGION_GUARD_BEFORE, 1, scores[1], &own, error);
     }
     if (own.code != GRAFT_OK) {
         graft_text_printf(refused, "%s%s: %s", refused->length > 0 ? "; " : "", trial->path, own.message);

@@ -70,7 +70,7 @@ struct graft_region *graft_region_make(enum graft_region_kind kind, const char *
         return NULL;
     }
     *region = (struct graft_region){.map_bytes = room + 2 * page,
-                                    .data = guarded == GRAFT_REGION_BEHIND ? first + room - taken : first,
+                                    .data = guarded == GRAFT_REGION_GUARD_AFTER ? first + room - taken : first,
                                     .bytes = bytes,
                                     .kind = (int32_t)kind,
                                     .element = element};

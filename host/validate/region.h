@@ -10,7 +10,7 @@
 
 /* Which end of the data touches its guard page. Between the other end and its guard page are up to a page of bytes that
  * must keep their value. */
-enum graft_region_side { GRAFT_REGION_BEHIND, GRAFT_REGION_IN_FRONT };
+enum graft_region_side { GRAFT_REGION_GUARD_AFTER, GRAFT_REGION_GUARD_BEFORE };
 
 enum graft_region_state {
     GRAFT_REGION_OPEN,

@@ -65,7 +65,7 @@ struct graft_subject {
     int is_lossy;              /* 1: a class of the plugin is lossy, so results differ from the original's */
     int is_on_request;         /* 1: a replacement is used on request only, so results may differ */
     int is_adapted;            /* 1: an adapter is in effect, so results differ */
-    const char *left;          /* why the check does not apply to this model; NULL: it was made */
+    const char *left;          /* why the check does not apply to this model; NULL: it does */
 };
 
 typedef int (*graft_subject_function)(struct graft_subject *subject, struct graft_error *error);

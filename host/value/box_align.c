@@ -57,8 +57,8 @@ static int32_t inner_loop(const struct graft_box *box, int64_t width, int64_t *s
 
 static int align(const struct graft_box *box, int64_t width, graft_box_taker take, void *data);
 
-/* Aligns a box whose loop `loop` starts `phase` into a window and whose step divides the window: whole windows become a
- * loop. */
+/* Aligns a box whose loop `loop` starts inside a window and whose step divides the window's width: the whole windows
+ * become one box with a loop over them, the rest before and after become others. */
 static int align_windows(const struct graft_box *box, int32_t loop, int64_t width, graft_box_taker take, void *data) {
     int64_t quotient = width / box->to[loop];
     int64_t phase = box->at % width;

@@ -106,7 +106,7 @@ static int check_count(const struct graft_value *value, const char *name, struct
                                  graft_shape_text(value->shape, value->rank, shape));
 }
 
-/* Concatenates the values: each one's windows lie side by side in the windows of the result. */
+/* Concatenates the values along `dim`: a window of the result consists of one window of each value. */
 static int join(const struct graft_value *const *values, size_t n, int64_t dim, const char *name,
                 struct graft_value *joined, struct graft_error *error) {
     int64_t width = graft_value_extent(joined, dim, joined->rank), offset = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Adapters: tensors beside a checkpoint's, from directories with an adapter_model.safetensors as PEFT writes them.
+ * Adapters: tensors in addition to a checkpoint's, from directories with an adapter_model.safetensors as PEFT writes
+ * them.
  *
  * A tensor of the adapter NAME is called "adapter.NAME." and then as in the file, without PEFT's prefix
  * "base_model.model.": "adapter.NAME.model.layers.0.self_attn.q_proj.lora_A.weight". A module asks for it under the

@@ -31,7 +31,7 @@ int graft_checkpoint_add_file(struct graft_checkpoint *checkpoint, const char *n
         0) {
         return graft_fail_memory(error, checkpoint->directory);
     }
-    /* counted from here on, so that closing the checkpoint frees the part if something below fails */
+    /* counted before it is complete, so that closing the checkpoint frees it if something below fails */
     struct graft_checkpoint_part *part = &checkpoint->parts[checkpoint->n_parts++];
     memset(part, 0, sizeof *part);
     part->name = graft_strdup(name);

@@ -16,7 +16,7 @@ static const char *type_name(graft_dtype dtype) {
     return dtype == GRAFT_DTYPE_F32 ? "float32" : dtype == GRAFT_DTYPE_F16 ? "float16" : "bfloat16";
 }
 
-/* Writes the JSON object that is stored beside the codes; returns its length. */
+/* Writes the JSON object that is stored with the codes; returns its length. */
 static int write_state(const struct graft_quantization *self, const struct graft_value_info *weight, char *text) {
     return snprintf(
         text, MAX_STATE, "{\"quant_type\": \"nf4\", \"blocksize\": %d, \"dtype\": \"%s\", \"shape\": [%lld, %lld]}",
@@ -46,7 +46,7 @@ static int shape(const struct graft_quantization *self, struct graft_quantize_sh
     return GRAFT_OK;
 }
 
-/* How many numbers lie below, by what is halfway between each two. */
+/* How many of the table's numbers are below, by comparing with the midpoints between neighbours. */
 static int code_of(float scaled) {
     int code = 0;
     for (int i = 1; i < NUMBERS; i++) {

@@ -19,7 +19,7 @@ const struct graft_parallel *expert_parallel_ranks(void);
 /* [any] Whether every expert is divided by its width (divide=width); otherwise each rank has some experts, whole. */
 int expert_parallel_by_width(void);
 
-/* [load] Whether config.json asks for the experts at `path` to be divided; for a shared expert, the experts beside it.
+/* [load] Whether config.json asks for the experts at `path` to be divided; for a shared expert, the experts next to it.
  */
 int expert_parallel_divides(const struct graft_config *config, const char *path, int *divides,
                             struct graft_error *error);
@@ -64,7 +64,7 @@ extern const struct graft_class expert_parallel_whole;
 /* Linears of experts all of which are described: those of another rank's experts are declared elsewhere. */
 extern const struct graft_class expert_parallel_linear;
 
-/* The block of experts, and the shared MLP beside them, which processes every token. */
+/* The block of experts, and the shared MLP next to them, which processes every token. */
 extern const struct graft_class expert_parallel_block;
 extern const struct graft_class expert_parallel_shared;
 

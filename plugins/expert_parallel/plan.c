@@ -15,11 +15,11 @@ static const struct {
     const char *name;
     int divides;
 } styles[] = {
-    {"grouped_gemm", 1},                   /* of weights: each rank has those of some experts */
+    {"grouped_gemm", 1},                   /* of weights: each rank has the weights of some experts */
     {"ep_dispatch_experts", 1},            /* of experts: each token is sent to the rank that has its experts */
     {"moe_tp_experts", 1},                 /* of experts: ranks compute their own experts and sum (older versions) */
     {"ep_router", 0},                      /* of a router: leaves out experts of other ranks (older versions) */
-    {"colwise", 0},                        /* of an MLP beside the experts */
+    {"colwise", 0},                        /* of an MLP parallel to the experts */
     {"rowwise", 0},                        /* likewise */
     {"packed_colwise", 0},                 /* likewise */
     {"replicate", 0},                      /* whole */

@@ -4,7 +4,7 @@
 #include "graft/isa.h"
 #include "graft/vectors.h"
 
-/* A tile: as many sums as every instruction set has registers for, beside the operands. */
+/* A tile: as many sums as every instruction set has registers for, besides the operands. */
 enum { SUMS = 4, LANES = GRAFT_VECTOR_LANES, TILE = SUMS * LANES };
 
 typedef graft_vector_floats numbers;

@@ -11,9 +11,9 @@ extern const struct graft_class lora_linear_class;
 extern const struct graft_class lora_embedding_class;
 extern const struct graft_class lora_experts_class;
 
-/* Classes of the children "adapter.NAME", each of which computes what one adapter adds. Arguments beside those of their
- * interfaces: rank and factor; for a Linear's pair magnitude, lora_bias, and what it is computed from (made.h); for
- * LoraScale, features and of_inputs. */
+/* Classes of the children "adapter.NAME", each of which computes what one adapter adds. Arguments in addition to those
+ * of their interfaces: rank and factor; for a Linear's pair magnitude, lora_bias, and what it is computed from
+ * (made.h); for LoraScale, features and of_inputs. */
 extern const struct graft_class lora_pair_class;
 #define LORA_INTERFACE_SCALE "lora.scale/1"
 extern const struct graft_class lora_scale_class;

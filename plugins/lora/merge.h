@@ -8,8 +8,8 @@
 
 struct lora_merged {
     struct graft_weight weight;     /* [out_features, in_features]; no rows: nothing was merged */
-    struct graft_row_block *blocks; /* [weight.n_blocks]: the sums, and rows of the original between them */
-    void **data;                    /* [n] memory of the sums */
+    struct graft_row_block *blocks; /* [weight.n_blocks]: merged rows, and the original's rows between them */
+    void **data;                    /* [n] memory of the merged rows */
     int32_t n;
     const struct graft_weight *bias; /* the original's, or NULL */
 };

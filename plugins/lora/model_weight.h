@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an adapter has in place of the model's own weight, which PEFT loads into the model: a table that is stored
- * beside a pair ("base_layer.weight"), a table of a resized vocabulary ("weight"), and rows of single tokens
+/* What an adapter has in place of the model's own weight, which PEFT loads into the model: a table that is stored next
+ * to a pair ("base_layer.weight"), a table of a resized vocabulary ("weight"), and rows of single tokens
  * (trainable_token_indices, "token_adapter.trainable_tokens_delta"). A module that shares the weight changes with it.
  * All functions are [load]. */
 #ifndef LORA_MODEL_WEIGHT_H

@@ -19,7 +19,7 @@ struct lora_delta {
 int lora_are_floats(const struct graft_weight *weight);
 void lora_read_row(const struct graft_weight *weight, int64_t row, float *out);
 
-/* Reads lora_A [rank, in] as columns whose outputs are the inputs, from which all rows of the sum are computed. The
+/* Reads lora_A [rank, in] transposed, as columns of `in` numbers, from which any row of the sum can be computed. The
  * caller finishes it, even on failure; -1 if memory ran out. */
 int lora_delta_open(const struct lora_delta *delta, struct lora_columns *a);
 

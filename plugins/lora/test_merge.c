@@ -181,7 +181,7 @@ static void test_several(void **state) {
     lora_merged_finish(&merged);
 }
 
-/* A weight of bytes is not merged: the pair runs beside it. */
+/* A weight of bytes is not merged: the pair is applied separately. */
 static void test_others(void **state) {
     static struct matrix original, a, b;
     struct lora_merged merged;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connects the processes that mpirun started. The code that links MPI is a separate shared object beside this one,
+/* Connects the processes that mpirun started. The code that links MPI is a separate shared object next to this one,
  * which is opened only if the plugin is chosen; so in a directory of plugins this one costs nothing. */
 #define _GNU_SOURCE /* dladdr */
 

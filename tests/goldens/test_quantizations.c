@@ -12,7 +12,7 @@
 #include "graft/host/model.h"
 #include "runner.h"
 
-enum { TOKENS = 20, BEHIND_MODELS = 3 };
+enum { TOKENS = 20, FIRST_PLACE = 3 };
 
 /* Hashes a tensor as make_quantization_goldens.py does. */
 static void add_tensor(struct graft_sha256 *hash, const struct graft_tensor_view *tensor) {
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
     }
     need(graft_json_read(argv[1], 1 << 20, &cases, &error), &error);
     const graft_json *golden = graft_json_get(cases, argv[2]);
-    char *const *places = argv + BEHIND_MODELS;
+    char *const *places = argv + FIRST_PLACE;
     folder_create(folder);
     const struct graft_model_options options = {
         .struct_size = sizeof options, .quantize = graft_json_string(graft_json_get(golden, "quantize"), NULL)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heads of queries, keys and values, and attention of them, for all classes that attend. */
+/* Projects hidden states to heads of queries, keys and values and runs attention on them, for all attention classes. */
 #ifndef GRAFT_ARCH_DECODER_ATTEND_H
 #define GRAFT_ARCH_DECODER_ATTEND_H
 

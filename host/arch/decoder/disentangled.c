@@ -19,7 +19,7 @@ struct disentangled {
     const struct graft_module *q;
     const struct graft_module *k;
     const struct graft_module *v;
-    const struct graft_module *position_k; /* NULL: distances have the projections of tokens, as for the next */
+    const struct graft_module *position_k; /* NULL, like the next: distances use the projections of tokens */
     const struct graft_module *position_q;
     const struct graft_module *output;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A layer with more than attention, MLP and norms: a low-rank branch beside attention, experts beside the MLP, an input
- * of its own, several streams of hidden states, or a factor of its output. */
+/* A layer with more than attention, MLP and norms: a low-rank branch parallel to attention, experts parallel to the
+ * MLP, an input of its own, several streams of hidden states, or a factor of its output. */
 #include "arch/decoder/choices.h"
 #include "arch/decoder/layer.h"
 #include "arch/decoder/layer_input.h"
@@ -19,7 +19,7 @@ struct extended_layer {
     const struct graft_module *beside_mlp_norm;
     const struct graft_module *beside_norm;
     const struct graft_module *beside_output_norm;
-    struct graft_mixture beside; /* experts beside the MLP, with these norms */
+    struct graft_mixture beside; /* experts parallel to the MLP, with these norms */
     struct graft_layer_gate gate;
     struct graft_stream_update streams;
     const struct graft_weight *scalar; /* [1] */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The input of each layer beside hidden states: the model computes it for all layers, and a gate at the end of each
- * layer applies it. */
+/* The input of each layer in addition to hidden states: the model computes it for all layers, and a gate at the end of
+ * each layer applies it. */
 #ifndef GRAFT_ARCH_DECODER_LAYER_INPUT_H
 #define GRAFT_ARCH_DECODER_LAYER_INPUT_H
 

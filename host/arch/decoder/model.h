@@ -26,7 +26,7 @@ struct graft_decoder_model {
     const struct graft_module *rotary_emb; /* may be NULL, like all below */
     const struct graft_module *norm;
     const struct graft_module *project_out; /* hidden_size -> output_size */
-    struct graft_transform pooler;          /* of a sequence's first token: tanh of a Linear */
+    struct graft_transform pooler;          /* tanh of a Linear, for the first token of each sequence */
     int64_t hidden_size;
     int64_t output_size;                       /* width of the output: hidden_size if there is no projection */
     int32_t bidirectional;                     /* 1: a token sees those after it, too */

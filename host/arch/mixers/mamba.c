@@ -92,7 +92,7 @@ static void scan_blocks(void *data, int64_t begin, int64_t end) {
     }
 }
 
-/* What the recurrence takes of each token: its steps before softplus [size], and B and C [state_size]. */
+/* The recurrence's input for each token: steps before softplus [size], and B and C [state_size]. */
 struct selected {
     const float *dt;
     const float *B;

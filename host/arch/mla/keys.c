@@ -2,7 +2,7 @@
 /* Attention over keys and values that are computed from latents. */
 #include "arch/mla/mla.h"
 
-/* Fewer numbers are copied before another thread could start. */
+/* Numbers to copy at a time; for fewer it is not worth starting another thread. */
 enum { COPIED_AT_ONCE = 1 << 15 };
 
 /* Keys and values of some tokens, and the arrays that they are copied from. */

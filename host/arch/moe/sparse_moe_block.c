@@ -15,7 +15,7 @@ struct sparse_moe_block {
     int32_t weighs_input;                 /* 1: weights multiply the experts' inputs, not their outputs */
     float sum_scale;                      /* factor of the sum of experts and shared expert */
     struct graft_mixture mixture;         /* without experts only the shared expert runs */
-    const struct graft_module *latent_in; /* hidden_size -> latent; NULL: none, nor latent_out */
+    const struct graft_module *latent_in; /* hidden_size -> latent; NULL, like latent_out: none */
     const struct graft_module *latent_out;
     const struct graft_module *shared_expert;      /* NULL: none */
     const struct graft_module *shared_expert_gate; /* hidden_size -> 1; NULL: none */

@@ -14,7 +14,7 @@ struct attention {
     struct graft_instance base;
     struct graft_parts_attention_sizes sizes;
     const struct graft_module *qkv;            /* hidden_size -> all three widths; NULL: `parts` */
-    const struct graft_module *parts[N_PARTS]; /* hidden_size -> the width of one */
+    const struct graft_module *parts[N_PARTS]; /* hidden_size -> the width of queries, keys or values */
     const struct graft_module *norms[N_NORMS]; /* norms of a head; NULL: none */
     const struct graft_module *output;         /* hidden_size -> hidden_size */
 };

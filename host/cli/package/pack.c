@@ -52,7 +52,7 @@ static int find_plugin(const char *folder, char **path, struct graft_error *erro
     return status;
 }
 
-/* The files of a package, beside the manifest. */
+/* The files of a package, without the manifest. */
 struct content {
     struct package_file files[USTAR_MAX_FILES];
     size_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packages of plugins, and the folder where they are installed: FOLDER/ID/ID.so, or FOLDER/ID/ID.family.json, beside
+/* Packages of plugins, and the folder where they are installed: FOLDER/ID/ID.so, or FOLDER/ID/ID.family.json, next to
  * FOLDER/ID/manifest.json. */
 #ifndef GRAFT_CLI_PACKAGE_PACKAGE_H
 #define GRAFT_CLI_PACKAGE_PACKAGE_H
@@ -30,7 +30,7 @@ void package_remove_folder(const char *folder);
  * folder is then called `from`. */
 int package_exchange(const char *from, const char *to, struct graft_error *error);
 
-/* Checks the plugins beside a manifest in `n` directories: each has to have the SHA-256 that it was installed with
+/* Checks the plugins next to a manifest in `n` directories: each has to have the SHA-256 that it was installed with
  * (GRAFT_ERROR_PLUGIN). With `only` (a list "ID,ID", or NULL) those alone. */
 int package_check_pins(const char *const *directories, size_t n, const char *only, struct graft_error *error);
 

@@ -108,7 +108,7 @@ static int read_secret(const char *path, struct secret_key *key, struct graft_er
     return status;
 }
 
-/* Adds what is signed beside the content: the signature of it, and the trusted comment. */
+/* Adds what is signed in addition to the content: the signature of it, and the trusted comment. */
 static void add_global(struct graft_text *global, const struct signature *signature, const char *comment) {
     graft_text_add(global, (const char *)signature->bytes, sizeof signature->bytes);
     graft_text_add_string(global, comment);
@@ -170,7 +170,7 @@ static int read_public(const char *path, struct public_key *key, struct graft_er
     return status;
 }
 
-/* Whether the signature is the key's. */
+/* Whether the signature was made with the key. */
 static int is_signed(const struct lines *lines, const struct signature *signature, const struct public_key *key,
                      const unsigned char *digest, size_t digest_length) {
     unsigned char global_signature[crypto_sign_BYTES];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Signatures of packages, in the format of minisign (https://jedisct1.github.io/minisign/): Ed25519 of the BLAKE2b
- * hash, in ARCHIVE.minisig beside the archive. By libsodium; in a build without it, asking for a signature is an error.
- */
+/* Signatures of packages, in the format of minisign (https://jedisct1.github.io/minisign/): Ed25519 of the BLAKE2b
+ * hash, in ARCHIVE.minisig next to the archive. By libsodium; in a build without it, asking for a signature is an
+ * error. */
 #ifndef GRAFT_CLI_PACKAGE_SIGNATURE_H
 #define GRAFT_CLI_PACKAGE_SIGNATURE_H
 

@@ -158,7 +158,7 @@ GRAFT_ROW_INLINE void graft_row_abreast_some(const struct graft_coded *self, con
 
 /* --- Many tokens --- */
 
-/* [any] A graft_many_fill. In place of missing rows come the first ones again. */
+/* [any] A graft_many_fill. If rows are missing, the first ones are repeated instead. */
 GRAFT_ROW_INLINE void graft_row_abreast_fill(const struct graft_coded *self, const struct graft_many_shape shape,
                                              int64_t first, int64_t n, int64_t column, struct graft_many_panel *panel) {
     const int64_t size = graft_coded_group_columns(self);

@@ -240,7 +240,7 @@ GRAFT_ROW_INLINE float graft_row_zero(const struct graft_coded *self, const stru
 
 /* The number of groups whose scales and zero points are widened together; the elements after the last one that may be
  * read or written; and the distance in bytes at which scales are prefetched. */
-enum { GRAFT_ROW_GROUPS = 64, GRAFT_ROW_BEHIND = 16, GRAFT_ROW_SCALES_AHEAD = 384 };
+enum { GRAFT_ROW_GROUPS = 64, GRAFT_ROW_PADDING = 16, GRAFT_ROW_SCALES_AHEAD = 384 };
 
 /* [any] graft_row_power for each lane. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_powers(const unsigned char *bytes) {
@@ -333,7 +333,7 @@ GRAFT_ROW_INLINE void graft_row_scales_put(graft_row_floats scales, const struct
     for (int64_t t = 0; units.of != NULL && t < units.n; t++) {
         const graft_row_floats both =
             scales * (graft_row_floats)graft_vector_words_from(units.of + t * units.stride + g);
-        memcpy(out + t * (GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND) + g, &both, sizeof both);
+        memcpy(out + t * (GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING) + g, &both, sizeof both);
     }
 }
 
@@ -353,7 +353,7 @@ GRAFT_ROW_INLINE void graft_row_scales_of(const struct graft_coded *self, const 
 }
 
 /* [any] The scales of n of a row's groups, from `group` on, and zeros up to a whole vector, times the units of each
- * token: out [tokens, GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]. */
+ * token: out [tokens, GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING]. */
 GRAFT_ROW_INLINE void graft_row_scales_times(const struct graft_coded *self, const struct graft_row *row, int64_t group,
                                              int64_t n, const struct graft_row_units units, float *out) {
     const int64_t first = row->scale + group, last = (n - 1) / GRAFT_ROW_LANES * GRAFT_ROW_LANES;

@@ -261,8 +261,8 @@ GRAFT_ROW_INLINE graft_row_ints graft_row_integers_codes(const unsigned char *co
 #endif
 }
 
-/* [any] Whether a line of each row can stay in registers, beside its vector, sums, totals and two more. Lines are not
- * aligned, and loading one that crosses a cache line takes twice as long. */
+/* [any] Whether a line of each row can stay in registers, in addition to its vector, sums, totals and two more. Lines
+ * are not aligned, and loading one that crosses a cache line takes twice as long. */
 GRAFT_ROW_INLINE int graft_row_integers_keeps(const int n_rows, const int n_tokens) {
     return 2 * n_rows * n_tokens + 2 * n_rows + 2 < (GRAFT_ROW_LANES == 16 ? 32 : 16);
 }
@@ -322,7 +322,7 @@ GRAFT_ROW_INLINE void graft_row_integers_repeat(const float *numbers, int64_t le
 /* [any] Fills in a vector of steps for the parts of a run from `part` on: scales times the units of the inputs. */
 GRAFT_ROW_INLINE void graft_row_integers_weigh(const struct graft_row_integers_tile *tile, graft_row_floats scales,
                                                int n_tokens, const float *steps, int64_t part,
-                                               float (*out)[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]) {
+                                               float (*out)[GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING]) {
     for (int t = 0; t < n_tokens; t++, steps += tile->size / (int64_t)sizeof *steps) {
         const graft_row_floats both = scales * graft_row_load(steps + part, GRAFT_ROW_LANES);
         memcpy(out[t] + part, &both, sizeof both);
@@ -344,8 +344,8 @@ static __attribute__((noinline, unused)) void graft_row_integers_steps_at(const 
     const struct graft_row_units units = {steps, n_tokens, tile->size / (int64_t)sizeof *steps};
     for (int r = 0; r < n_rows; r++) {
         const struct graft_row *row = &tile->rows[r];
-        float(*out)[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND] = &factors->steps[(ptrdiff_t)r * n_tokens];
-        float own[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND], numbers[GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];
+        float(*out)[GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING] = &factors->steps[(ptrdiff_t)r * n_tokens];
+        float own[GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING], numbers[GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING];
         if (is_each && n_tokens == 1) { /* with a constant 1 the compiler drops the loop over tokens */
             graft_row_scales_times(tile->self, row, group, there, (struct graft_row_units){steps, 1, 0}, out[0]);
         } else if (is_each) {

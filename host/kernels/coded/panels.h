@@ -35,7 +35,7 @@ GRAFT_ROW_INLINE void graft_row_many_words(const struct graft_row *rows, int64_t
 }
 
 /* [any] out [n] = numbers of groups for each row of a strip, transposed. */
-GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS + GRAFT_ROW_BEHIND], int64_t n,
+GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS + GRAFT_ROW_PADDING], int64_t n,
                                              graft_row_floats *out) {
     for (int64_t g = 0; g < n; g += GRAFT_ROW_LANES) {
         graft_vector_words words[GRAFT_ROW_LANES];
@@ -50,7 +50,7 @@ GRAFT_ROW_INLINE void graft_row_many_numbers(float numbers[][GRAFT_MANY_BLOCKS +
 /* [any] Reads zero points of groups [group, group + n) of a strip of rows. */
 GRAFT_ROW_INLINE void graft_row_many_zeros(const struct graft_coded *self, const struct graft_row *rows, int64_t group,
                                            int64_t n, graft_row_floats *zeros) {
-    float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS + GRAFT_ROW_BEHIND];
+    float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS + GRAFT_ROW_PADDING];
     if (!graft_coded_has_zeros(self)) {
         for (int64_t g = 0; g < n; g++) {
             zeros[g] = (float)self->zero - (graft_row_floats){0};
@@ -71,7 +71,7 @@ GRAFT_ROW_INLINE void graft_row_many_blocks(const struct graft_coded *self, cons
     const int64_t size = graft_coded_group_columns(self);
     const int64_t first = column / size, n = (column + panel->blocks * panel->block - 1) / size - first + 1;
     const float moved = (float)graft_many_moved(shape);
-    float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS + GRAFT_ROW_BEHIND];
+    float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS + GRAFT_ROW_PADDING];
     graft_row_floats scales[GRAFT_MANY_BLOCKS], zeros[GRAFT_MANY_BLOCKS];
     for (int r = 0; r < GRAFT_ROW_LANES; r++) {
         graft_row_scales(self, &rows[r], first, n, numbers[r]);

@@ -78,7 +78,7 @@ static void prepare(const struct graft_coded *self, const float *x, float *prepa
  * constants. */
 GRAFT_ROW_INLINE void add_line(const struct tile *tile, const float *numbers, const int n_rows, const int n_tokens,
                                const int is_near, const int many, int64_t at,
-                               float scales[][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND], int64_t group,
+                               float scales[][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING], int64_t group,
                                graft_row_floats totals[][GRAFT_ROW_MOST]) {
     graft_row_floats sums[GRAFT_ROW_TOKENS][GRAFT_ROW_MOST] = {{{0}}};
     graft_row_words words[GRAFT_ROW_MOST];

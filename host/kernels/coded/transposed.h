@@ -10,12 +10,12 @@
 
 /* A strip: as many rows as there are lanes, with the scales and zero points of some groups. */
 struct graft_row_strip {
-    struct graft_row rows[GRAFT_ROW_LANES];                             /* the rows */
-    float scales[GRAFT_ROW_LANES][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND]; /* their scales in the groups */
-    float zeros[GRAFT_ROW_LANES][GRAFT_ROW_GROUPS + GRAFT_ROW_BEHIND];  /* their zero points in them */
-    int64_t group;                                                      /* first of these groups */
-    int64_t groups;                                                     /* number of these groups */
-    const float *table;                                                 /* the weight's table */
+    struct graft_row rows[GRAFT_ROW_LANES];                              /* the rows */
+    float scales[GRAFT_ROW_LANES][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING]; /* of each row, in each of the groups */
+    float zeros[GRAFT_ROW_LANES][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING];  /* zero points, likewise */
+    int64_t group;                                                       /* first of these groups */
+    int64_t groups;                                                      /* number of these groups */
+    const float *table;                                                  /* the weight's table */
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_strip, GRAFT_ROW_LANES * 672 + 24);

@@ -20,7 +20,7 @@ static int attention_describe(const struct graft_class *self, const struct graft
     int64_t head_dim = graft_args_int(args, "head_dim", 0);
     (void)self;
     (void)config;
-    sink->base(sink->data, NULL, error); /* which checks the sizes */
+    sink->base(sink->data, NULL, error); /* also checks the sizes */
     if (error->code == GRAFT_OK) {
         int64_t queries = graft_args_int(args, "num_attention_heads", 0) * head_dim;
         int64_t keys = graft_args_int(args, "num_key_value_heads", 0) * head_dim;

@@ -4,7 +4,7 @@
  *
  * Arguments that parents pass: layer_idx, hidden_size, num_attention_heads, num_key_value_heads, head_dim, and whether
  * the projections have biases: qkv_bias, o_proj_bias (0 or 1). A parent whose output projection is a separate module
- * (BertSelfOutput beside BertSelfAttention) passes o_proj 0: the output is then that of the heads, concatenated.
+ * (BertSelfOutput next to BertSelfAttention) passes o_proj 0: the output is then that of the heads, concatenated.
  *
  * Optional arguments: scaling (a real number; the default is 1 / sqrt(head_dim)) and softcap (default 0), both as in
  * kernels.h; rotary_width (how many numbers of each head are rotated, from the first on; the default is head_dim); and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every forward gets beside its arguments: the requested arithmetic, kernels, threads, and scratch memory. */
+/* What every forward gets besides its arguments: the requested arithmetic, kernels, threads, and scratch memory. */
 #ifndef GRAFT_CALL_H
 #define GRAFT_CALL_H
 

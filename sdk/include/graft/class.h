@@ -276,8 +276,8 @@ struct graft_build {
 
 enum {
     /* Instances call the class that they replace: the class of that name or, if other plugins replace it as well, the
-       next replacement. It is built beside them, and bound through its own conversions to the same bytes. Such a class
-       may omit `create`: then the `self` of its forward is that module. */
+     * next replacement. It is built next to them, and bound through its own conversions to the same bytes. Such a class
+     * may omit `create`: then the `self` of its forward is that module. */
     GRAFT_CLASS_CALLS_SUPER = 1 << 16,
     /* A building block of many classes (Linear, Embedding): patterns do not match it, only its exact name does. */
     GRAFT_CLASS_BASIC = 1 << 17,

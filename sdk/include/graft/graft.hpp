@@ -194,7 +194,7 @@ class sink {
     graft_error *error_;
 };
 
-/* What a forward gets beside its args (struct graft_call). */
+/* What a forward gets besides its args (struct graft_call). */
 class call {
   public:
     call(const graft_call *raw, graft_error *error) : raw_(raw), error_(error) {}

@@ -2,7 +2,7 @@
 /*
  * Loops that are compiled once for each instruction set, from one source: what it defines gets a name of its own in
  * each build, and a plugin takes the best that runs. Builds are scalar (what every processor of the architecture has),
- * avx2 (with fma and f16c) and avx512 (f, bw, vl and dq beside these). Loops for which it makes a difference have more
+ * avx2 (with fma and f16c) and avx512 (f, bw, vl and dq in addition). Loops for which it makes a difference have more
  * (GRAFT_ISA_ALL_...): avx512_bf16 (avx512 with bf16, vbmi and vnni) and, where products of integers are added to sums
  * by one instruction, avx2_vnni (avx2 with avxvnni) and avx512_vnni (avx512 with avx512vnni). On other architectures,
  * and where GRAFT_ISA_SCALAR_ONLY is defined, there is the first alone.

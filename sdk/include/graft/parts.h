@@ -7,7 +7,7 @@
  *
  * A class with a `describe` of its own calls the part's `declare` in it instead, once, and must not call sink->keep,
  * because `declare` keeps what the part's `create` needs; `data` is then free for the class's use. What has no part
- * here, a plugin derives from the built-in classes, or says in a family file (docs/guide/families.md).
+ * here, a plugin derives from the built-in classes, or describes in a family file (docs/family.md).
  *
  * Parts are not an interface between host and plugin: they are linked into the plugin, from libgraft-sdk.a. All
  * functions are [load] unless they say otherwise. */

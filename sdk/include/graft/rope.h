@@ -28,7 +28,7 @@ struct graft_rope_info {
     /* The path of the object that has the parameters: "rope_parameters.sliding_attention". Then nothing outside of it
      * is read but original_max_position_embeddings, and if the config lacks it the defaults are used. NULL, for most
      * models: `rope_scaling` if it is not empty, else `rope_parameters`; rope_theta and partial_rotary_factor may be in
-     * it or beside it. */
+     * it or next to it. */
     const char *object;
     int64_t head_dim;                /* width of a head; 2 to 65536 */
     int64_t max_position_embeddings; /* of the config; > 0 */

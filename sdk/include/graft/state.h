@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* States: what a module keeps for each sequence from one forward to the next, beside keys and values. Examples are the
+/* States: what a module keeps for each sequence from one forward to the next, besides keys and values. Examples are the
  * conv_states and recurrent_states of a linear attention, or a cache of a plugin's own. A class declares them in
  * `describe`, looks them up in `create`, and reads and writes them in `forward`:
  *
@@ -21,7 +21,7 @@
  * If a forward fails in any module, all states remain as they were before it. A sequence's tokens may arrive in one
  * forward or in several, together with other sequences or alone; a module's outputs and states must not depend on that
  * beyond rounding. In forwards of up to GRAFT_SMALL_BATCH tokens (batch.h) they must not depend on it at all:
- * speculative generation (`--speculate`), or generating beside other sequences, gives the same ids as without. So use a
+ * speculative generation (`--speculate`), or generating together with others, gives the same ids as without. So use a
  * scan that computes many tokens at once only for more tokens than that. A module that has a state must take part in
  * every forward of a sequence: if it missed a token, the next one is an error. */
 #ifndef GRAFT_STATE_H

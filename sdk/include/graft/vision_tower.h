@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Interface graft.vision_tower/1: maps an image or a video to vectors that replace token embeddings of a language
- * model. Arguments that parents pass: hidden_size (of what the tower gives), spatial_merge_size (1 if a projector
- * beside the tower merges), patch_square (patches, in each direction, of the squares in which the image lists its
- * patches). */
+ * model. Arguments that parents pass: hidden_size (of what the tower gives), spatial_merge_size (1 if a separate
+ * projector merges), patch_square (patches, in each direction, of the squares in which the image lists its patches). */
 #ifndef GRAFT_VISION_TOWER_H
 #define GRAFT_VISION_TOWER_H
 

@@ -139,11 +139,9 @@ const char *graft_model_class_at(const struct graft_model *model, const char *pa
 
 /* --- Saving --- */
 
-/*
- * The original layout is written by running this load's conversions backwards from the bound parameters: the same
+/* The original layout is written by running this load's conversions backwards from the bound parameters: the same
  * tensors, bit for bit, whatever replacements are active. The runtime layout has one tensor for each parameter and a
- * journal that leads back; docs/save.md has the details.
- */
+ * journal for going back; docs/save.md has the details. */
 
 struct graft_save_options {
     uint32_t struct_size;

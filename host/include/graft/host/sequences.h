@@ -13,7 +13,7 @@
  *     }
  *     graft_sequences_free(sequences);
  *
- * A sequence gets the same tokens, and logits with the same bits, whatever other sequences run beside it and whenever
+ * A sequence gets the same tokens, and logits with the same bits, whatever other sequences run with it and whenever
  * they join and leave. Therefore prompts are read in pieces with fixed boundaries, and each piece is computed as if it
  * were alone; up to GRAFT_SMALL_BATCH (graft/batch.h) pieces or generated tokens go through the model together.
  *
