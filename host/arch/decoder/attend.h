@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Projects hidden states to heads of queries, keys and values and runs attention on them, for all attention classes. */
+/* Heads of queries, keys and values: rotates them and runs attention on them, for all attention classes. */
 #ifndef GRAFT_ARCH_DECODER_ATTEND_H
 #define GRAFT_ARCH_DECODER_ATTEND_H
 
