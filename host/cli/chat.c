@@ -62,7 +62,7 @@ int graft_chat_encode(const struct graft_options *options, const struct graft_ch
     if (chat->template == NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, options->model,
                               "has no chat template, which says how messages are written");
-        graft_error_hint(error, "give a text as the model was trained on it, with --prompt");
+        graft_error_hint(error, "use --prompt with a text in the form that the model was trained on");
         return GRAFT_ERROR_MODEL;
     }
     char *text = graft_json_dump(messages, 0);

@@ -282,10 +282,9 @@ static int make_note(struct planning *planning, struct graft_error *error) {
         (void)snprintf(more, sizeof more, " and %zu more", planning->n_left - SHOWN);
     }
     recoding->note =
-        graft_format("quantized: %zu weights are %s by %s, %lld bytes instead of %lld; %s%s%s", recoding->n,
-                     recoding->format->name, recoding->plugin, (long long)bytes, (long long)bytes_of(recoding),
-                     planning->n_left > 0 ? "as they were: " : "none is left",
-                     planning->n_left > 0 ? planning->left.bytes : "", more);
+        graft_format("quantized: %zu weights are %s by %s, %lld bytes instead of %lld; not quantized: %s%s",
+                     recoding->n, recoding->format->name, recoding->plugin, (long long)bytes,
+                     (long long)bytes_of(recoding), planning->n_left > 0 ? planning->left.bytes : "none", more);
     return recoding->note != NULL ? GRAFT_OK : graft_fail_memory(error, recoding->source->directory);
 }
 

@@ -184,10 +184,11 @@ static int check_repeats(struct graft_validation *validation, struct graft_error
 }
 
 const struct graft_validation_check graft_build_checks[] = {
-    GRAFT_CHECK("build.describes", "models of all types that it names, or brings, are described with it",
-                check_describe),
-    GRAFT_CHECK("build.repeats", "a model is described the same each time; what is the same anywhere, at every place",
-                check_repeats),
+    GRAFT_CHECK("build.describes", "models of all types that it names or adds are described with it", check_describe),
+    GRAFT_CHECK(
+        "build.repeats",
+        "a model is described the same each time; classes that claim to be the same anywhere are, at every place",
+        check_repeats),
     GRAFT_CHECK("build.config_absent", "a config.json that lacks a field is described or refused with a reason",
                 graft_check_config_absent),
     GRAFT_CHECK("build.config_hostile", "a field of config.json with a senseless value is described or refused",

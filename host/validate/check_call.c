@@ -197,14 +197,13 @@ const struct graft_validation_check graft_call_checks[] = {
     GRAFT_CHECK("call.kept", "nothing that a call was given is used after it", check_kept),
     GRAFT_OBJECT_CHECK("call.statics", "no static variable is written while models are built and run (read-only pages)",
                        graft_check_statics),
-    GRAFT_CHECK(
-        "call.again",
-        "each module gives the same again: with loops that are divided otherwise to the bit, and by rows and by "
-        "as_product within 5e-5 of the largest",
-        graft_check_again),
+    GRAFT_CHECK("call.again",
+                "each module gives the same when repeated: with loops divided differently to the bit, and by rows and "
+                "by as_product within 5e-5 of the largest",
+                graft_check_again),
     GRAFT_CHECK("call.inputs", "no module writes to its inputs (read-only pages)", check_inputs),
     GRAFT_CHECK("call.writes_all", "each module writes all of its outputs, whatever they held before", check_writes),
-    GRAFT_CHECK("call.scratch", "scratch memory that is not there is an error of the module", check_scratch),
+    GRAFT_CHECK("call.scratch", "if scratch memory runs out, the module returns an error", check_scratch),
     GRAFT_CHECK("call.unknown_feature", "a call with required_features that it does not know is refused",
                 check_unknown),
     GRAFT_CHECK("call.bfloat16", "weights in bf16 are read as such, or refused", graft_check_narrow),

@@ -98,7 +98,7 @@ static int check_runtime(struct graft_validation *validation, struct graft_error
 
 const struct graft_validation_check graft_conversion_checks[] = {
     GRAFT_CHECK("conversion.forward", "every parameter gets its weight, and every tensor is used", check_forward),
-    GRAFT_CHECK("conversion.back", "saved, the weights are the checkpoint's again, bit for bit", check_back),
+    GRAFT_CHECK("conversion.back", "saving restores the checkpoint's weights, bit for bit", check_back),
     GRAFT_CHECK("conversion.runtime", "saved in the runtime layout and opened again, the model gives the same bits",
                 check_runtime),
     {{0}, NULL, 0},

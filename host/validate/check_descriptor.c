@@ -88,7 +88,7 @@ static int check_content(struct graft_validation *validation, struct graft_error
 }
 
 const struct graft_validation_check graft_descriptor_checks[] = {
-    GRAFT_OBJECT_CHECK("descriptor.entry", "the entry function gives a descriptor to this host", check_entry),
+    GRAFT_OBJECT_CHECK("descriptor.entry", "the entry function returns a descriptor to this host", check_entry),
     GRAFT_CHECK("descriptor.identity", "magic, versions, sizes and id are what this host can read", check_identity),
     GRAFT_CHECK("descriptor.classes", "private classes have valid names, interfaces, flags, vtables and conversions",
                 check_classes),

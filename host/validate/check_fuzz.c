@@ -148,7 +148,8 @@ static int check_sizes(struct graft_validation *validation, struct graft_error *
 
 const struct graft_validation_check graft_fuzz_checks[] = {
     GRAFT_CHECK("fuzz.sizes",
-                "models of random sizes give the same with it and without, those of its own types alone and in batches",
+                "models of random sizes give the same with it and without; those of its own types give the same alone "
+                "and in batches",
                 check_sizes),
     {{0}, NULL, 0},
 };

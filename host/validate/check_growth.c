@@ -89,7 +89,7 @@ const struct graft_validation_check graft_growth_checks[] = {
                        check_later),
     GRAFT_OBJECT_CHECK("growth.bare_host", "a host without extensions gets the descriptor, or a refusal with a reason",
                        check_bare),
-    GRAFT_OBJECT_CHECK("growth.entry_twice", "a second call of the entry leaves the descriptor as it is", check_twice),
+    GRAFT_OBJECT_CHECK("growth.entry_twice", "a second call of the entry does not change the descriptor", check_twice),
     GRAFT_OBJECT_CHECK("growth.features", "classes list no features that this host does not define", check_features),
     {{0}, NULL, 0},
 };

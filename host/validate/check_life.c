@@ -122,11 +122,11 @@ static int check_threads(struct graft_validation *validation, struct graft_error
 const struct graft_validation_check graft_life_checks[] = {
     GRAFT_OBJECT_CHECK("life.starts", "init and deinit do their work", check_start),
     GRAFT_OBJECT_CHECK("life.harmless",
-                       "init and deinit close no files of others, change no directory or limit, leave no process",
+                       "init and deinit do not close others' files, change the directory or limits, or leave processes",
                        check_harmless),
     GRAFT_OBJECT_CHECK("life.starts_again", "after deinit it can be started again", check_again),
-    GRAFT_OBJECT_CHECK("life.constant", "init leaves the descriptor as it is", check_const),
-    GRAFT_OBJECT_CHECK("life.extensions", "it gives no extension that it does not offer", check_extensions),
+    GRAFT_OBJECT_CHECK("life.constant", "init does not change the descriptor", check_const),
+    GRAFT_OBJECT_CHECK("life.extensions", "it returns no extension that it does not offer", check_extensions),
     GRAFT_OBJECT_CHECK("life.threads", "deinit ends the threads that init starts", check_threads),
     {{0}, NULL, 0},
 };

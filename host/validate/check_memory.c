@@ -104,7 +104,7 @@ static int check_again(struct graft_validation *validation, struct graft_error *
 }
 
 const struct graft_validation_check graft_memory_checks[] = {
-    GRAFT_CHECK("memory.freed", "what is taken of host->alloc is freed when the model is", check_freed),
+    GRAFT_CHECK("memory.freed", "what is allocated with host->alloc is freed with the model", check_freed),
     GRAFT_CHECK("memory.load", "allocations of the host fail in turn while a model is opened and loaded", check_load),
     GRAFT_CHECK("memory.forward", "allocations of the host fail in turn while a model runs", check_forward),
     GRAFT_CHECK("memory.unload", "models are loaded and freed five times, with deinit each time", check_again),

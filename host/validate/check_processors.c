@@ -262,8 +262,9 @@ static int check_processors(struct graft_validation *validation, struct graft_er
 }
 
 const struct graft_validation_check graft_processor_checks[] = {
-    GRAFT_OBJECT_CHECK("processors.calls",
-                       "logits processors keep within what they are lent, and give the same again, also as copies",
-                       check_processors),
+    GRAFT_OBJECT_CHECK(
+        "processors.calls",
+        "logits processors stay within the memory that they are lent, and give the same when repeated or copied",
+        check_processors),
     {{0}, NULL, 0},
 };

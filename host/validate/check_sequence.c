@@ -194,9 +194,9 @@ SEQUENCE(check_rollback, rollback)
 SEQUENCE(check_failed_step, failed_step)
 
 const struct graft_validation_check graft_sequence_checks[] = {
-    GRAFT_CHECK("sequence.steps", "a prompt in steps of several sizes gives what it gives at once", check_steps),
-    GRAFT_CHECK("sequence.fork", "a copy of a sequence and the original go on alike", check_forks),
-    GRAFT_CHECK("sequence.rollback", "a sequence that went back goes on as if it had never been there", check_rollback),
-    GRAFT_CHECK("sequence.failed_step", "a step that fails leaves the sequence as it was", check_failed_step),
+    GRAFT_CHECK("sequence.steps", "a prompt in steps of several sizes gives the same as at once", check_steps),
+    GRAFT_CHECK("sequence.fork", "a copy of a sequence and the original continue alike", check_forks),
+    GRAFT_CHECK("sequence.rollback", "a rewound sequence continues as if it had never gone further", check_rollback),
+    GRAFT_CHECK("sequence.failed_step", "a step that fails leaves the sequence unchanged", check_failed_step),
     {{0}, NULL, 0},
 };

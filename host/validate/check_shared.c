@@ -44,7 +44,7 @@ static int check_shared(struct graft_validation *validation, struct graft_error 
 }
 
 const struct graft_validation_check graft_shared_checks[] = {
-    GRAFT_CHECK("life.shared", "two libraries of one process share it: one that goes leaves it to the other",
+    GRAFT_CHECK("life.shared", "two libraries of one process share it; when one is freed, the other still works",
                 check_shared),
     {{0}, NULL, 0},
 };

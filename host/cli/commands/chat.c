@@ -58,7 +58,7 @@ static int start(struct graft_talk *talk, struct graft_error *error) {
     if (status == GRAFT_OK && talk->chat.template == NULL) {
         (void)graft_error_set(error, GRAFT_ERROR_MODEL, options->model,
                               "has no chat template, which says how messages are written");
-        graft_error_hint(error, "run --prompt gives a text as it is");
+        graft_error_hint(error, "run --prompt passes a text unchanged");
         return GRAFT_ERROR_MODEL;
     }
     if (status == GRAFT_OK) {

@@ -24,9 +24,9 @@ static int conclude(const struct graft_lock *lock, struct graft_error *error) {
     if (lock->differences == 0) {
         return GRAFT_OK;
     }
-    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, lock->file, "%zu thing%s not as locked", lock->differences,
-                          lock->differences == 1 ? " is" : "s are");
-    graft_error_hint(error, "to lock what is there now, remove the file");
+    (void)graft_error_set(error, GRAFT_ERROR_VERIFY, lock->file, "%zu difference%s", lock->differences,
+                          lock->differences == 1 ? "" : "s");
+    graft_error_hint(error, "to lock the current state, remove the file");
     return GRAFT_ERROR_VERIFY;
 }
 
