@@ -108,7 +108,7 @@ for plugin; do
             "$(grep '^ok.* - \(build\|call\|sequ\|mem\).*SKIP' "$scratch/out")"
         ;;
     */fused_qkv.so)
-        "$host" validate "$plugin" --thorough --quiet --only memory --model "$goldens/plain/qwen2_moe_gqa" \
+        "$host" validate "$plugin" --thorough --quiet --only memory --model "$goldens/plain/llama_bias" \
             >"$scratch/out" 2>"$scratch/err"
         check 'thorough' 0 $?
         ;;
