@@ -26,6 +26,9 @@ static int take(const struct graft_decoder *self, struct graft_decoder_run *run,
     if (!self->fused) {
         state->count = 0;
     }
+    if (length == 0) {
+        return graft_decoder_emit(self->next, run, token, length, error); /* `token` may be NULL */
+    }
     while (state->count < (size_t)strip->start && has_content(strip, token + at, length - at)) {
         at += n;
         state->count++;
