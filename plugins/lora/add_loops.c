@@ -23,7 +23,8 @@ static void add(const float *columns, const float *narrow, int64_t rank, float *
         numbers sums[SUMS] = {{0}};
         for (int64_t r = 0; r < rank; r++) {
             for (int i = 0; i < SUMS; i++) {
-                sums[i] += narrow[r] * load(columns + r * LORA_BLOCK + first + (ptrdiff_t)i * LANES);
+                sums[i] = graft_vector_add_product(sums[i], graft_vector_all(narrow[r]),
+                                                   load(columns + r * LORA_BLOCK + first + (ptrdiff_t)i * LANES));
             }
         }
         for (int i = 0; i < SUMS; i++) {
@@ -36,12 +37,12 @@ static void add(const float *columns, const float *narrow, int64_t rank, float *
 static void add_pairs(const uint16_t *columns, const float *narrow, int64_t rank, float factor, int first, float *y) {
     numbers sums[SUMS] = {{0}};
     for (int64_t r = 0; r < rank; r++) {
-        const numbers x = factor * narrow[r] - (numbers){0};
+        const numbers x = graft_vector_all(factor * narrow[r]);
         for (int i = 0; i < SUMS; i += 2) {
             const uint16_t *from = columns + r * LORA_BLOCK + 2 * first + (ptrdiff_t)i * LANES;
             const graft_vector_words pairs = graft_vector_words_from(from);
-            sums[i] += x * (numbers)(pairs << 16);
-            sums[i + 1] += x * (numbers)(pairs & 0xffff0000);
+            sums[i] = graft_vector_add_product(sums[i], x, (numbers)(pairs << 16));
+            sums[i + 1] = graft_vector_add_product(sums[i + 1], x, (numbers)(pairs & 0xffff0000));
         }
     }
     for (int i = 0; i < SUMS; i += 2) {

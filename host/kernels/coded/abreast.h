@@ -99,13 +99,15 @@ GRAFT_ROW_INLINE void graft_row_abreast_exact(const struct graft_coded *self, in
                 for (int s = 0; s < n_strips; s++) {
                     const graft_row_floats codes = graft_row_abreast_code(words[s], k) - zeros[s];
                     for (int t = 0; t < n_tokens; t++) {
-                        sums[s * n_tokens + t] += codes * x[t * self->x_stride + i + k];
+                        const graft_row_floats inputs = graft_vector_all(x[t * self->x_stride + i + k]);
+                        sums[s * n_tokens + t] = graft_vector_add_product(sums[s * n_tokens + t], codes, inputs);
                     }
                 }
             }
         }
         for (int s = 0; s < n_strips * n_tokens; s++) {
-            totals[s] += sums[s] * graft_row_abreast_scales(self, row + s / n_tokens * apart, group);
+            totals[s] = graft_vector_add_product(totals[s], sums[s],
+                                                 graft_row_abreast_scales(self, row + s / n_tokens * apart, group));
         }
     }
 }

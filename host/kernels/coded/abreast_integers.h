@@ -132,9 +132,10 @@ GRAFT_ROW_INLINE void graft_row_abreast_blocks(const struct graft_coded *self,
             for (int t = 0; t < n_tokens; t++) {
                 graft_row_floats sum = __builtin_convertvector(sums[s * n_tokens + t], graft_row_floats);
                 if (stored) {
-                    sum -= zeros * (float)inputs->sums[b + t * next];
+                    sum = graft_vector_add_product(sum, -zeros, graft_vector_all((float)inputs->sums[b + t * next]));
                 }
-                totals[s * n_tokens + t] += sum * (scales * inputs->steps[b + t * next]);
+                totals[s * n_tokens + t] =
+                    graft_vector_add_product(totals[s * n_tokens + t], sum, scales * inputs->steps[b + t * next]);
             }
         }
         left -= block;

@@ -46,9 +46,8 @@ static __attribute__((noinline, unused)) void graft_row_factors_at(const struct 
 /* [any] Repeats each of the first `many` numbers (1, 2, 4 or, with 16 lanes, 8) over an equal share of the lanes. Reads
  * four numbers, or eight. */
 GRAFT_ROW_INLINE graft_row_floats graft_row_spread(const float *numbers, const int many) {
-    const graft_row_floats none = {0};
     if (many == 1) {
-        return *numbers - none; /* subtracting 0 costs nothing; adding it would, since that changes -0 */
+        return graft_vector_all(*numbers);
     }
 #if defined(__AVX512F__)
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -389,10 +389,11 @@ GRAFT_ROW_INLINE void graft_row_integers_block(const struct graft_row_integers_t
     for (int s = 0; s < n_rows * n_tokens; s++) {
         graft_row_floats sum = __builtin_convertvector(sums[s], graft_row_floats);
         if (shape.stored) {
-            sum -= graft_row_spread(&factors->zeros[s / n_tokens][part], shape.many) *
-                   (graft_row_floats)graft_row_integers_load(inputs + s % n_tokens * tile->size);
+            sum =
+                graft_vector_add_product(sum, -graft_row_spread(&factors->zeros[s / n_tokens][part], shape.many),
+                                         (graft_row_floats)graft_row_integers_load(inputs + s % n_tokens * tile->size));
         }
-        totals[s] += sum * graft_row_spread(&factors->steps[s][part], shape.many);
+        totals[s] = graft_vector_add_product(totals[s], sum, graft_row_spread(&factors->steps[s][part], shape.many));
     }
 }
 

@@ -109,7 +109,7 @@ GRAFT_ROW_INLINE void graft_row_step(const struct graft_row_tile *tile, graft_ro
     for (int t = 0; t < n_tokens; t++) {
         const graft_row_floats inputs = graft_row_load(tile->x + t * tile->self->x_stride + i, n);
         for (int r = 0; r < n_rows; r++) {
-            sums[t][r] += weights[r] * inputs;
+            sums[t][r] = graft_vector_add_product(sums[t][r], weights[r], inputs);
         }
     }
 }
@@ -140,7 +140,7 @@ GRAFT_ROW_INLINE void graft_row_multiply(const struct graft_row_tile *tile, graf
         for (int r = 0; r < n_rows; r++) {
             const float scale = graft_row_scale(self, &tile->rows[r], group);
             for (int t = 0; t < n_tokens; t++) {
-                totals[t][r] += sums[t][r] * scale;
+                totals[t][r] = graft_vector_add_product(totals[t][r], sums[t][r], graft_vector_all(scale));
             }
         }
     }
@@ -173,7 +173,8 @@ GRAFT_ROW_INLINE void graft_row_multiply_scattered(const struct graft_coded *sel
         graft_row_floats total = {0};
         for (int64_t i = 0; i < self->columns; i += GRAFT_ROW_LANES) {
             const int64_t n = graft_coded_left(self->columns, i, GRAFT_ROW_LANES);
-            total += graft_row_scattered(self, unpack, &row, i, n) * graft_row_load(x + t * self->x_stride + i, n);
+            total = graft_vector_add_product(total, graft_row_scattered(self, unpack, &row, i, n),
+                                             graft_row_load(x + t * self->x_stride + i, n));
         }
         y[t * self->y_stride] = graft_row_sum(total);
     }

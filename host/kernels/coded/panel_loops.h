@@ -284,9 +284,11 @@ GRAFT_VECTOR_INLINE void graft_many_weigh(const struct graft_many_panel *panel, 
         for (int v = 0; v < GRAFT_MANY_SIDE; v++) {
             graft_vector_floats sum = __builtin_convertvector(sums[t * GRAFT_MANY_SIDE + v], graft_vector_floats);
             if (stored) {
-                sum -= panel->zeros[b][across + v] * (float)inputs->sums[at];
+                sum = graft_vector_add_product(sum, -panel->zeros[b][across + v],
+                                               graft_vector_all((float)inputs->sums[at]));
             }
-            totals[t * GRAFT_MANY_SIDE + v] += sum * (panel->scales[b][across + v] * inputs->steps[at]);
+            graft_vector_floats *total = &totals[t * GRAFT_MANY_SIDE + v];
+            *total = graft_vector_add_product(*total, sum, panel->scales[b][across + v] * inputs->steps[at]);
         }
     }
 }

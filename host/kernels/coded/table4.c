@@ -96,14 +96,14 @@ GRAFT_ROW_INLINE void add_line(const struct tile *tile, const float *numbers, co
             const float *x = tile->x + t * tile->self->columns + at + (ptrdiff_t)k * GRAFT_ROW_LANES;
             const graft_row_floats inputs = graft_row_load(x, GRAFT_ROW_LANES);
             for (int r = 0; r < n_rows; r++) {
-                sums[t][r] += weights[r] * inputs;
+                sums[t][r] = graft_vector_add_product(sums[t][r], weights[r], inputs);
             }
         }
     }
     for (int r = 0; r < n_rows; r++) {
         const graft_row_floats scale = graft_row_spread(scales[r] + group, many);
         for (int t = 0; t < n_tokens; t++) {
-            totals[t][r] += sums[t][r] * scale;
+            totals[t][r] = graft_vector_add_product(totals[t][r], sums[t][r], scale);
         }
     }
 }

@@ -9,6 +9,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #define GRAFT_VECTOR_INLINE static inline __attribute__((always_inline, unused))
@@ -42,6 +44,28 @@ typedef int32_t graft_vector_ints __attribute__((vector_size(GRAFT_VECTOR_LANES 
 typedef uint32_t graft_vector_words __attribute__((vector_size(GRAFT_VECTOR_LANES * 4)));
 /* Floating-point numbers. */
 typedef float graft_vector_floats __attribute__((vector_size(GRAFT_VECTOR_LANES * 4)));
+
+/* [any] A vector with `number` in every lane. */
+GRAFT_VECTOR_INLINE graft_vector_floats graft_vector_all(float number) {
+    const graft_vector_floats none = {0};
+    return number - none; /* subtracting 0 costs nothing; adding it would, since that changes -0 */
+}
+
+/* [any] sum + a * b, rounded once where the target has an instruction for that. Compilers that contract `sum + a * b`
+ * by themselves do so in some loops and not in others, so that results depend on how many rows or tokens share a loop.
+ */
+GRAFT_VECTOR_INLINE graft_vector_floats graft_vector_add_product(graft_vector_floats sum, graft_vector_floats a,
+                                                                 graft_vector_floats b) {
+#if defined(__AVX512F__)
+    return (graft_vector_floats)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)sum);
+#elif defined(__AVX2__) && defined(__FMA__)
+    return (graft_vector_floats)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)sum);
+#elif defined(__aarch64__)
+    return (graft_vector_floats)vfmaq_f32((float32x4_t)sum, (float32x4_t)a, (float32x4_t)b);
+#else
+    return sum + a * b;
+#endif
+}
 
 /* A vector at an address aligned to one number. With memcpy instead, the compiler may copy a vector in parts, and
  * reading the copy as a whole then stalls. */
