@@ -9,7 +9,8 @@ enum { GRAFT_SAID_BYTES = 4096 };
 
 struct graft_said {
     int file;                    /* a file in memory; -1: nothing is captured */
-    char text[GRAFT_SAID_BYTES]; /* the captured lines, without control characters */
+    char text[GRAFT_SAID_BYTES]; /* the first captured lines, without control characters */
+    char summary[1000];          /* the line in which a sanitizer sums up what it found, likewise; "" if there is none */
 };
 
 /* Creates the file. */
@@ -21,11 +22,8 @@ void graft_said_redirect(const struct graft_said *said);
 /* During the check: truncates the file if it grows too large. */
 void graft_said_limit(const struct graft_said *said);
 
-/* After the check: reads the beginning of the file into `text`, and empties the file. */
+/* After the check: reads the file into `text` and `summary`, and empties it. */
 void graft_said_take(struct graft_said *said);
-
-/* Copies the line in which a sanitizer sums up what it found, truncated to `size`. Returns 0 if there is none. */
-int graft_said_sanitizer(const struct graft_said *said, char *line, size_t size);
 
 void graft_said_finish(struct graft_said *said);
 

@@ -147,7 +147,7 @@ static void work(void *data) {
 
 static void judge(struct graft_validation *validation, const struct graft_child_end *end, int32_t limit_ms) {
     struct graft_validation_notes *notes = validation->notes;
-    char text[GRAFT_VALIDATION_TEXT] = "", line[1000];
+    char text[GRAFT_VALIDATION_TEXT] = "";
     if (end->failed != 0) {
         notes->unmade = GRAFT_ERROR_INTERNAL;
         (void)snprintf(text, sizeof text, "%s", strerror(end->failed));
@@ -165,8 +165,8 @@ static void judge(struct graft_validation *validation, const struct graft_child_
     } else if (end->left) {
         (void)snprintf(text, sizeof text, "the plugin left processes behind");
     }
-    if (graft_said_sanitizer(&validation->said, line, sizeof line)) {
-        (void)snprintf(text, sizeof text, "%s", line);
+    if (validation->said.summary[0] != '\0') {
+        (void)snprintf(text, sizeof text, "%s", validation->said.summary);
     }
     if (text[0] != '\0') {
         notes->outcome = GRAFT_CHECK_FAILED;
