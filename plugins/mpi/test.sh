@@ -111,9 +111,9 @@ wait "$run" || status=$?
 # mpirun binds processes to a core each unless it is told not to.
 cores=$(nproc)
 warning="each process may use one core of $cores; mpirun's --bind-to none gives it more"
-if [ "$cores" -gt 1 ] && [ "$(mpirun -q --bind-to core -n 1 nproc 2>/dev/null)" = 1 ]; then
+if [ "$cores" -gt 1 ] && [ "$(mpirun --bind-to core -n 1 nproc 2>/dev/null)" = 1 ]; then
     # shellcheck disable=SC2086 # words
-    (timeout 60 mpirun -q --bind-to core -n 1 $host --plugins-dir "$plugins" --parallel mpi --model "$model" \
+    (timeout 60 mpirun --bind-to core -n 1 $host --plugins-dir "$plugins" --parallel mpi --model "$model" \
         --input-ids 5 --output-ids --max-new-tokens 1 --report none) 2>"$scratch/err" >/dev/null
     grep -qxF "$warning" "$scratch/err" || fail "no warning of one core: $(cat "$scratch/err")"
 else

@@ -40,7 +40,7 @@ END
 chmod +x "$scratch/agent"
 
 machines() { # machines COMMAND...: a rank of it on each
-    timeout 120 ip netns exec "$first" unshare --uts sh -c 'hostname machine1 && exec "$@"' sh mpirun -q -n 2 \
+    timeout 120 ip netns exec "$first" unshare --uts sh -c 'hostname machine1 && exec "$@"' sh mpirun -n 2 \
         --hostfile "$scratch/machines" --bind-to none --mca plm_rsh_agent "$scratch/agent" \
         --mca btl_tcp_if_include 10.77.0.0/24 --mca oob_tcp_if_include 10.77.0.0/24 "$@"
 }

@@ -189,7 +189,7 @@ cmp "$scratch/one.ids" "$scratch/alone.ids" || fail "alone: other ids"
 # A rank that is killed takes the others with it.
 long="$host bench --plugins-dir $plugins --parallel mpi --plugins tensor_parallel --model $goldens/llama --repeat 10000"
 # shellcheck disable=SC2016,SC2086 # the shell that is started knows the process's number; words
-timeout 60 mpirun -q --oversubscribe --bind-to none -n 1 $long : \
+timeout 60 mpirun --oversubscribe --bind-to none -n 1 $long : \
     -n 1 sh -c 'echo $$ >"$0"; exec "$@"' "$scratch/pid" $long >/dev/null 2>&1 &
 run=$!
 while [ ! -s "$scratch/pid" ]; do sleep 0.1; done

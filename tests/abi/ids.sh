@@ -52,7 +52,7 @@ prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
         export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
         for plugin in expert_parallel pipeline_parallel tensor_parallel; do
-            check "$plugin of $version divides a model" "$wanted" "$(timeout 120 mpirun -q --oversubscribe -n 2 "$host" run \
+            check "$plugin of $version divides a model" "$wanted" "$(timeout 120 mpirun --oversubscribe -n 2 "$host" run \
                 --plugins-dir "$kept/plugins" --plugins-dir "$build/plugins/mpi" --parallel mpi \
                 --plugins "sequential_experts,fused_qkv,$plugin" --report none --quiet --output-ids \
                 --model "$models/plain/qwen2_moe" --dtype float32 $prompt 2>&1)"
