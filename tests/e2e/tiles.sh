@@ -29,8 +29,9 @@ objdump -d --no-show-raw-insn "$library" | awk '
 check 'tile instructions are in the kernels and where the peak is measured, nowhere else' \
     'peak_bf16.c.o tiles_attention.c.o tiles_gemv.c.o tiles_product.c.o tiles_transposed.c.o' \
     "$(sed 's/[: ].*//; s/.*tiles_amx.*tiles_/tiles_/; s/.*peak_bf16/peak_bf16/' code | sort | tr '\n' ' ' | sed 's/ $//')"
+# A compiler may place the end of a function before its loops.
 check 'each configures tiles once and releases them once' 'cr cr cr cr cr' \
-    "$(sed 's/.* //; s/[lm]//g' code | tr '\n' ' ' | sed 's/ $//')"
+    "$(sed 's/.* //; s/[lm]//g; s/^rc$/cr/' code | tr '\n' ' ' | sed 's/ $//')"
 if [ "$5" = none ]; then # else checks stand between the instructions
     check 'four loads come before four products' 3 "$(grep -c 'tiles_.* .*llllmmmm' code)"
 fi
