@@ -163,7 +163,11 @@ check 'a body too long to be read' 413 "$status"
 raw 'POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n{'
 check 'a length below 0' 400 "$status"
 raw 'POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nContent-Length: 14\r\n\r\ne\r\n{"prompt":"x"}\r\n0\r\n\r\n'
-refused 'two lengths' 400 '"code": "invalid_headers"'
+if grep -q '<TITLE>400' body; then # some builds of libevent refuse it themselves, with a page of their own
+    check 'two lengths' 400 "$status"
+else
+    refused 'two lengths' 400 '"code": "invalid_headers"'
+fi
 raw 'DELETE /v1/models HTTP/1.1\r\nHost: x\r\n\r\n'
 check 'a method that nothing has' yes "$([ "$status" -ge 400 ] && echo yes)"
 raw 'GET / HTTP/1.1\r\nHost: x\r\n'
