@@ -52,15 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     struct graft_error error = graft_error_none();
     struct graft_library *library = NULL;
     struct patch_file file = {0};
-    graft_json *document = NULL;
-    if (graft_json_parse((const char *)bytes, size, "patch.json", &document, &error) != GRAFT_OK) {
-        return 0;
-    }
     if (graft_library_create(&library, NULL) != GRAFT_OK) {
         abort();
     }
     struct graft_snapshot *snapshot = graft_registry_snapshot(library->registry);
-    int status = graft_patch_file_take(document, "patch.json", snapshot, &file, &error);
+    int status = graft_patch_file_read(fuzz_file("patch.json", bytes, size), snapshot, &file, &error);
     if (status != error.code || (status != GRAFT_OK && error.message[0] == '\0')) {
         abort();
     }
