@@ -48,7 +48,7 @@ enum {
     GRAFT_PROCESSOR_COUNTED_VIDEO,
     GRAFT_PROCESSOR_GLM_IMAGE,
     GRAFT_PROCESSOR_GLM_VIDEO,
-    GRAFT_PROCESSOR_CLIP, /* from here on images have one size */
+    GRAFT_PROCESSOR_CLIP, /* this one and those below resize all images to the same size */
     GRAFT_PROCESSOR_SIGLIP,
     GRAFT_PROCESSOR_GEMMA3
 };

@@ -13,8 +13,8 @@ const struct lora_add_loops *lora_add_loops_get(void) {
     return tables[graft_isa_choose(sizeof tables / sizeof tables[0])];
 }
 
-/* Less of lora_B than RUN_BYTES is not divided among threads: it is done before another thread could start. Prefetches
- * go BLOCKS_AHEAD blocks ahead, because a run is too short for the processor's own prefetcher. */
+/* Less of lora_B than RUN_BYTES is not divided among threads, as starting another one takes longer. Prefetches go
+ * BLOCKS_AHEAD blocks ahead, because a run is too short for the processor's own prefetcher. */
 enum { RUN_BYTES = 1 << 16, ROWS_AT_ONCE = 8, BLOCKS_AHEAD = 4 };
 
 /* Bytes of lora_B for one output. */

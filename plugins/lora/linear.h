@@ -24,7 +24,7 @@ struct lora_linear {
     struct lora_piece
         *pieces; /* [n]: those that replace outputs come first, scales last; each kind in the order of outputs */
     int32_t n;
-    int32_t n_whole; /* how many replace the original's outputs */
+    int32_t n_whole; /* how many of them replace outputs of the original */
     int32_t n_scales;
     int64_t in_features;
     int64_t out_features;

@@ -142,7 +142,7 @@ static void apply_rows(void *data, int64_t begin, int64_t end) {
 
 void lora_magnitude_apply_rows(const struct lora_magnitude *magnitude, const struct graft_call *call,
                                const struct lora_rows *rows, int64_t outputs, int64_t stride, float *y) {
-    enum { RUN = 1 << 14 }; /* fewer numbers are processed before another thread could start */
+    enum { RUN = 1 << 14 }; /* for fewer numbers another thread is not worth starting */
     struct apply apply = {magnitude, rows, outputs, stride, y};
     call->threads->parallel_for(rows->n, 1 + RUN / (outputs + 1), apply_rows, &apply);
 }

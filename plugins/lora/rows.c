@@ -57,7 +57,7 @@ static void put_rows(void *data, int64_t begin, int64_t end) {
 
 void lora_rows_put(const struct lora_rows *rows, const struct graft_call *call, const float *from, int64_t width,
                    int64_t stride, int adds, float *to) {
-    enum { RUN = 1 << 14 }; /* fewer numbers are added before another thread could start */
+    enum { RUN = 1 << 14 }; /* for fewer numbers another thread is not worth starting */
     struct put put = {rows, from, width, stride, adds, to};
     call->threads->parallel_for(rows->n, 1 + RUN / (width + 1), put_rows, &put);
 }

@@ -72,7 +72,7 @@ static void multiply(void *data, int64_t begin, int64_t end) {
 }
 
 static int forward(void *instance, const struct graft_call *call, const void *args, struct graft_error *error) {
-    enum { RUN = 1 << 14 }; /* fewer numbers are multiplied before another thread could start */
+    enum { RUN = 1 << 14 }; /* for fewer numbers another thread is not worth starting */
     struct work work = {instance, args};
     (void)error;
     call->threads->parallel_for(work.args->rows->n, 1 + RUN / (work.scale->n + 1), multiply, &work);

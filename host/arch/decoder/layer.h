@@ -29,7 +29,7 @@ struct graft_layer {
     float residual_scale;    /* a factor of the outputs of attention and MLP; 1 changes nothing, as below */
     float attention_skip;    /* factor of the residual to which attention's output is added */
     float attention_scale;   /* factor of attention's output */
-    float mlp_skip;          /* the same of the MLP */
+    float mlp_skip;          /* the same for the MLP, like the next */
     float mlp_scale;
 };
 

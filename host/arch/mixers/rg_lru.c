@@ -67,9 +67,9 @@ struct work {
     int64_t tokens;
     const int64_t *positions; /* [tokens] */
     const float *x;           /* [tokens, heads * head_dim] */
-    float *gates[2];          /* [tokens, heads * head_dim]: of inputs and of the recurrence, before the sigmoid */
-    float *y;                 /* likewise */
-    float *state;             /* [heads * head_dim] */
+    float *gates[2]; /* [tokens, heads * head_dim]: gates of the inputs and of the recurrence, before the sigmoid */
+    float *y;        /* likewise */
+    float *state;    /* [heads * head_dim] */
 };
 
 static void run_token(const struct work *work, int64_t head, int64_t t) {
