@@ -31,7 +31,6 @@ struct graft_outline {
     uint32_t flags;     /* of children that are declared next: GRAFT_CHILD_... */
     void *self;         /* the instance that is laid out; starts with a struct graft_instance, which is not filled in */
     struct graft_outline_kept *kept;
-    struct graft_config_section section; /* for readers of a section, as those of towers */
 };
 
 /* How many members of an instance an outline notes, for most classes. */

@@ -45,16 +45,16 @@ static float linear(float x) {
     return x;
 }
 
-static float softplus(float x) {
-    return fmaxf(x, 0.0f) + log1pf(expf(-fabsf(x)));
+float graft_softplus(float x) {
+    return x > 20.0f ? x : log1pf(expf(x));
 }
 
 static float mish(float x) {
-    return x * tanhf(softplus(x));
+    return x * tanhf(graft_softplus(x));
 }
 
 static float sqrt_softplus(float x) {
-    return sqrtf(softplus(x));
+    return sqrtf(graft_softplus(x));
 }
 
 static int describe(const struct graft_class *self, const struct graft_config *config, const struct graft_args *args,

@@ -2,6 +2,7 @@
 /* Activations with parameters: PReLU (He et al. 2015) and xIELU (Huang & Schlag 2024). */
 #include <math.h>
 
+#include "arch/basic/activation.h"
 #include "arch/role.h"
 #include "graft/activation.h"
 #include "graft/describe.h"
@@ -88,14 +89,10 @@ static void prelu(void *data, int64_t begin, int64_t end) {
     }
 }
 
-static float softplus(float x) {
-    return fmaxf(x, 0.0f) + log1pf(expf(-fabsf(x)));
-}
-
 static void xielu(void *data, int64_t begin, int64_t end) {
     const struct run *run = data;
     const float beta = run->numbers[2], eps = run->numbers[3];
-    const float above = softplus(run->numbers[0]), below = beta + softplus(run->numbers[1]);
+    const float above = graft_softplus(run->numbers[0]), below = beta + graft_softplus(run->numbers[1]);
     for (int64_t i = begin; i < end; i++) {
         const float x = run->args->x[i];
         run->args->y[i] = x > 0.0f ? above * x * x + beta * x : (expm1f(x > eps ? eps : x) - x) * below + beta * x;

@@ -103,7 +103,10 @@ struct graft_reader {
     struct graft_config_section section; /* `config` is its view if the family has a section or defaults */
 };
 
-/* [load] Starts reading. */
+/* [load] Start reading: in the description's section, if the config has it, or in the section `name`; NULL: none. */
+void graft_reader_start_in(struct graft_reader *reader, const struct graft_description *description,
+                           const struct graft_config *config, const char *name, int64_t layer,
+                           struct graft_error *error);
 void graft_reader_start(struct graft_reader *reader, const struct graft_description *description,
                         const struct graft_config *config, int64_t layer, struct graft_error *error);
 

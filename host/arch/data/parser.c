@@ -69,7 +69,8 @@ int32_t graft_parser_add_above(struct graft_parser *parser, enum graft_node_kind
 
 /* --- Operators --- */
 
-int32_t graft_parser_deeper(struct graft_parser *parser, int32_t (*parse)(struct graft_parser *parser)) {
+/* [load] Calls `parse`, or fails if brackets and operators are nested too deeply. */
+static int32_t parse_deeper(struct graft_parser *parser, int32_t (*parse)(struct graft_parser *parser)) {
     if (parser->levels >= GRAFT_EXPRESSION_LEVELS) {
         return graft_parser_fail(parser, TOO_DEEP);
     }
@@ -85,7 +86,7 @@ static int32_t parse_sign(struct graft_parser *parser) {
     if (!graft_parser_take(parser, "-")) {
         return graft_parse_primary(parser);
     }
-    int32_t at = graft_parser_deeper(parser, parse_sign);
+    int32_t at = parse_deeper(parser, parse_sign);
     struct graft_node *node = at != GRAFT_PARSER_FAILED ? &parser->nodes[at] : NULL;
     if (node == NULL || node->kind != GRAFT_NODE_CONSTANT || !graft_value_is_number(&node->constant)) {
         return graft_parser_add_above(parser, GRAFT_NODE_NEGATE, start, &at, 1);
@@ -103,7 +104,7 @@ static int32_t parse_power(struct graft_parser *parser) {
     if (!graft_parser_take(parser, "**")) {
         return children[0];
     }
-    children[1] = graft_parser_deeper(parser, parse_power);
+    children[1] = parse_deeper(parser, parse_power);
     return graft_parser_add_above(parser, GRAFT_NODE_POWER, start, children, 2);
 }
 
@@ -156,7 +157,7 @@ static int32_t parse_level(struct graft_parser *parser, int32_t level) {
         return parse_power(parser);
     }
     if (level == LEVEL_COMPARISON && graft_parser_take(parser, "not")) {
-        int32_t at = graft_parser_deeper(parser, parse_not);
+        int32_t at = parse_deeper(parser, parse_not);
         return graft_parser_add_above(parser, GRAFT_NODE_NOT, start, &at, 1);
     }
     int32_t at = parse_level(parser, level + 1);
@@ -182,7 +183,7 @@ static int32_t parse_otherwise(struct graft_parser *parser) {
     if (!graft_parser_take(parser, "??")) {
         return children[0];
     }
-    children[1] = graft_parser_deeper(parser, parse_otherwise);
+    children[1] = parse_deeper(parser, parse_otherwise);
     return graft_parser_add_above(parser, GRAFT_NODE_OTHERWISE, start, children, 2);
 }
 
@@ -198,5 +199,5 @@ static int32_t parse_condition(struct graft_parser *parser) {
 }
 
 int32_t graft_parse_expression(struct graft_parser *parser) {
-    return graft_parser_deeper(parser, parse_condition);
+    return parse_deeper(parser, parse_condition);
 }

@@ -40,9 +40,6 @@ int32_t graft_parser_add(struct graft_parser *parser, enum graft_node_kind kind,
 int32_t graft_parser_add_above(struct graft_parser *parser, enum graft_node_kind kind, int32_t start,
                                const int32_t *children, int32_t n);
 
-/* [load] Calls `parse`, or fails if brackets and operators are nested too deeply. */
-int32_t graft_parser_deeper(struct graft_parser *parser, int32_t (*parse)(struct graft_parser *parser));
-
 /* [load] Parses an expression. */
 int32_t graft_parse_expression(struct graft_parser *parser);
 

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/data/choice.h"
 
-void graft_reader_start(struct graft_reader *reader, const struct graft_description *description,
-                        const struct graft_config *config, int64_t layer, struct graft_error *error) {
+void graft_reader_start_in(struct graft_reader *reader, const struct graft_description *description,
+                           const struct graft_config *config, const char *name, int64_t layer,
+                           struct graft_error *error) {
     *reader = (struct graft_reader){
         .description = description, .config = config, .whole = config, .layer = layer, .error = error};
     if (description == NULL) {
         return; /* a basic class, which has no choices */
     }
-    const int is_section = description->section != NULL && graft_config_has(config, description->section);
-    if (is_section || description->n_defaults > 0) {
-        const char *name = is_section ? description->section : NULL;
+    if (name != NULL || description->n_defaults > 0) {
         reader->status = graft_config_section(config, name, &reader->section, error);
-        reader->section.outer = is_section ? GRAFT_SECTION_OUTER : NULL;
+        reader->section.outer = name != NULL ? GRAFT_SECTION_OUTER : NULL;
         reader->section.fallback = description->n_defaults > 0 ? graft_defaults_find : NULL;
         reader->section.fallback_data = description;
         reader->config = reader->status == GRAFT_OK ? &reader->section.view : config;
     }
+}
+
+void graft_reader_start(struct graft_reader *reader, const struct graft_description *description,
+                        const struct graft_config *config, int64_t layer, struct graft_error *error) {
+    const char *name = description != NULL ? description->section : NULL;
+    const char *section = name != NULL && graft_config_has(config, name) ? name : NULL;
+    graft_reader_start_in(reader, description, config, section, layer, error);
 }
 
 static struct graft_scope scope_of(const struct graft_reader *reader, int32_t choice, struct graft_error *error) {

@@ -109,7 +109,6 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     const char *model = graft_outline_name(&of, D_MODEL_NAME);
     const char *tied_to = has_encoder ? NULL : graft_outline_name(&of, D_HEAD_TIED_TO);
     const int has_transform = graft_outline_name(&of, D_HEAD_TRANSFORM) != NULL;
-    const int64_t positions = graft_inputs_max_positions(reader), types = graft_inputs_token_types(reader);
     const int64_t renewed_after = graft_read_int(reader, D_ROTARY_RENEWED_AFTER);
     const struct graft_arg across = graft_int_arg("cross", 1);
     char made[MAX_PATH];
@@ -120,11 +119,7 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
     self->model_size = graft_inputs_output_size(reader);
     self->logit_scale = (float)graft_args_real(args, "logit_scale", graft_read_real(reader, D_HEAD_SCALE));
     self->softcap = (float)graft_args_real(args, "softcap", graft_read_real(reader, D_HEAD_SOFTCAP));
-    graft_outline_number(&of, "vocab_size", self->vocab_size);
-    graft_outline_number(&of, "hidden_size", self->model_size);
-    if (positions > 0) {
-        graft_outline_number(&of, "max_positions", positions);
-    }
+    graft_inputs_outline_numbers(&of, is_masked ? graft_inputs_token_types(reader) : 0);
     if (graft_args_int(args, "bidirectional", !graft_read_bool(reader, D_CAUSAL)) != 0) {
         graft_outline_number(&of, "bidirectional", 1);
     }
@@ -137,9 +132,6 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
                  tied_to != NULL ? tied_to : made);
     if (renewed_after > 0 && error->code == GRAFT_OK && graft_rotary_changes(reader, sink->host, renewed_after)) {
         graft_outline_number(&of, "renewed_after", renewed_after);
-    }
-    if (is_masked) {
-        graft_outline_number(&of, "token_types", types);
     }
     return error->code;
 }

@@ -54,25 +54,6 @@ static int read_logits(const struct graft_config *config, int32_t head, int is_e
                : status;
 }
 
-/* Declares the attributes that a root has to declare (family.h). */
-static void describe_numbers(struct graft_outline *of, int32_t head, int64_t types, int64_t logits) {
-    const int64_t positions = graft_inputs_max_positions(&of->reader);
-    const struct {
-        const char *name;
-        int64_t value;
-    } numbers[] = {{"vocab_size", graft_read_int(&of->reader, D_VOCAB_SIZE)},
-                   {"hidden_size", graft_inputs_output_size(&of->reader)},
-                   {"token_types", types},
-                   {"max_positions", positions},
-                   {"num_labels", logits},
-                   {"answers", head == ANSWERS}};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (numbers[i].value > 0) {
-            graft_outline_number(of, numbers[i].name, numbers[i].value);
-        }
-    }
-}
-
 static int describe(const struct graft_class *cls, const struct graft_config *config, const struct graft_args *args,
                     int32_t head, const struct graft_sink *sink, struct graft_error *error) {
     static const int32_t decoders[] = {D_HEAD_SEQUENCES, D_HEAD_TOKENS, D_HEAD_ANSWERS};
@@ -108,7 +89,13 @@ static int describe(const struct graft_class *cls, const struct graft_config *co
         bias = graft_read_bool(reader, D_HEAD_SEQUENCES_BIAS);
     }
     const struct graft_arg pools = graft_int_arg("add_pooling_layer", 1);
-    describe_numbers(&of, head, types, logits);
+    graft_inputs_outline_numbers(&of, types);
+    if (logits > 0) {
+        graft_outline_number(&of, "num_labels", logits);
+    }
+    if (head == ANSWERS) {
+        graft_outline_number(&of, "answers", 1);
+    }
     graft_outline_child(&of, &self->model, graft_outline_name(&of, head == ANSWERS ? D_MODEL_ANSWERS : D_MODEL_NAME),
                         graft_decoder_class_name(reader->description, D_CLASS_BASE_MODEL), GRAFT_INTERFACE_BASE_MODEL,
                         &pools, self->pooling == D_POOLING_POOLER);

@@ -34,6 +34,18 @@ int64_t graft_inputs_output_size(struct graft_reader *reader) {
     return projects ? width : graft_read_int(reader, D_HIDDEN_SIZE);
 }
 
+void graft_inputs_outline_numbers(struct graft_outline *of, int64_t token_types) {
+    const int64_t positions = graft_inputs_max_positions(&of->reader);
+    graft_outline_number(of, "vocab_size", graft_read_int(&of->reader, D_VOCAB_SIZE));
+    graft_outline_number(of, "hidden_size", graft_inputs_output_size(&of->reader));
+    if (token_types > 0) {
+        graft_outline_number(of, "token_types", token_types);
+    }
+    if (positions > 0) {
+        graft_outline_number(of, "max_positions", positions);
+    }
+}
+
 static void read(struct graft_reader *reader, struct graft_inputs *self) {
     const int64_t width = graft_read_int(reader, D_EMBEDDING_SIZE);
     self->hidden_size = graft_read_int(reader, D_HIDDEN_SIZE);

@@ -35,6 +35,9 @@ int64_t graft_inputs_output_size(struct graft_reader *reader);
 /* [load] The number of token types; 0: the model is a decoder, whose tokens have no types. Errors are the reader's. */
 int64_t graft_inputs_token_types(struct graft_reader *reader);
 
+/* [load] Declares the attributes that every root has to declare (graft/family.h). `token_types` 0: none. */
+void graft_inputs_outline_numbers(struct graft_outline *of, int64_t token_types);
+
 /* [load] Lays out the children. */
 void graft_inputs_outline(struct graft_outline *of, struct graft_inputs *self);
 

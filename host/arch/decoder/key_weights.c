@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "arch/basic/activation.h"
 #include "arch/decoder/attention.h"
 
 /* weights [tokens, kv_heads] = exp(A * softplus(dt_proj(values))) */
@@ -14,8 +15,7 @@ static float *find_weights(const struct graft_attention *self, const struct graf
     float *values = graft_heads_copy(pass, v, heads, self->value_dim, NULL);
     float *weights = graft_pass_product(pass, self->key_weights, values, heads);
     for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * heads; i++) {
-        const float x = weights[i];
-        weights[i] = expf(rates[i % heads] * (fmaxf(x, 0.0f) + log1pf(expf(-fabsf(x)))));
+        weights[i] = expf(rates[i % heads] * graft_softplus(weights[i]));
     }
     return weights;
 }

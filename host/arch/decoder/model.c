@@ -257,22 +257,6 @@ static void outline_outputs(struct graft_outline *of, struct graft_decoder_model
     }
 }
 
-/* Declares the attributes that a root has to declare (graft/family.h), as the model may be the root. */
-static void describe_numbers(struct graft_outline *of, const struct graft_decoder_model *self, int has_pooler) {
-    const int64_t types = graft_inputs_token_types(&of->reader), positions = graft_inputs_max_positions(&of->reader);
-    graft_outline_number(of, "vocab_size", graft_read_int(&of->reader, D_VOCAB_SIZE));
-    if (types > 0) {
-        graft_outline_number(of, "token_types", types);
-    }
-    if (has_pooler) {
-        graft_outline_number(of, "has_pooler", 1);
-    }
-    graft_outline_number(of, "hidden_size", self->output_size);
-    if (positions > 0) {
-        graft_outline_number(of, "max_positions", positions);
-    }
-}
-
 static void outline(struct graft_outline *of, struct graft_decoder_model *self) {
     const int has_pooler =
         graft_outline_name(of, D_MODEL_POOLER) != NULL &&
@@ -289,7 +273,10 @@ static void outline(struct graft_outline *of, struct graft_decoder_model *self) 
     graft_inputs_outline(of, &self->inputs);
     self->hidden_size = self->inputs.hidden_size;
     self->output_size = graft_inputs_output_size(&of->reader);
-    describe_numbers(of, self, has_pooler);
+    graft_inputs_outline_numbers(of, graft_inputs_token_types(&of->reader)); /* the model may be the root */
+    if (has_pooler) {
+        graft_outline_number(of, "has_pooler", 1);
+    }
     outline_layers(of, self);
     of->reader.layer = 0;
     graft_relative_outline(of, &self->relative, 0);

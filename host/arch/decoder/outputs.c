@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "arch/basic/activation.h"
 #include "arch/decoder/attention.h"
 #include "arch/decoder/choices.h"
 #include "arch/mixers/mixer.h"

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "arch/basic/activation.h"
 #include "arch/decoder/choices.h"
 #include "arch/role.h"
 #include "graft/kernels.h"

@@ -2,6 +2,7 @@
 /* The mixer of Mamba 2 (Dao & Gu 2024). */
 #include <math.h>
 
+#include "arch/basic/activation.h"
 #include "arch/decoder/choices.h"
 #include "arch/mixers/mamba2_scan.h"
 #include "arch/mixers/mixer.h"

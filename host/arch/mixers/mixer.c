@@ -66,7 +66,3 @@ float **graft_mixer_states(const struct graft_pass *pass, const struct graft_bat
     }
     return states;
 }
-
-float graft_softplus(float x) {
-    return x > 20.0f ? x : log1pf(expf(x)); /* for larger x both are equal in f32 */
-}

@@ -33,7 +33,4 @@ void graft_mixer_gated_norm(const struct graft_pass *pass, const struct graft_mo
 float **graft_mixer_states(const struct graft_pass *pass, const struct graft_batch *batch,
                            const struct graft_state *state);
 
-/* [any] log(1 + exp(x)) */
-float graft_softplus(float x);
-
 #endif

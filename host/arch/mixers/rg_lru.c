@@ -11,6 +11,7 @@
  */
 #include <math.h>
 
+#include "arch/basic/activation.h"
 #include "arch/decoder/choices.h"
 #include "arch/mixers/head_gate.h"
 #include "arch/mixers/mixer.h"

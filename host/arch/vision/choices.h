@@ -23,11 +23,8 @@ enum { V_JOIN_BESIDE, V_JOIN_MEAN };
 
 extern const struct graft_choices graft_vision_choices;
 
-/* [load] Starts to read vision_config, outside of blocks, as if it were all of config.json; it may be absent: then so
- * are its fields. `section` must live as long as the reader. */
-void graft_vision_reader_start(struct graft_reader *reader, struct graft_config_section *section,
-                               const struct graft_description *description, const struct graft_config *config,
-                               struct graft_error *error);
+/* The section that readers of towers read as if it were all of config.json; if it is absent, so are its fields. */
+#define GRAFT_VISION_SECTION "vision_config"
 
 /* [load] Starts an outline whose reader reads vision_config (graft_outline_start). */
 void *graft_vision_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,

@@ -22,7 +22,7 @@ struct multimodal {
 static void read_config(struct graft_outline *of, struct multimodal *self) {
     struct graft_reader *reader = &of->reader, vision;
     struct graft_vision_sizes tower;
-    graft_vision_reader_start(&vision, &of->section, reader->description, reader->whole, of->error);
+    graft_reader_start_in(&vision, reader->description, reader->whole, GRAFT_VISION_SECTION, -1, of->error);
     graft_vision_sizes_read(&vision, &tower);
     self->merge = graft_read_int(&vision, V_MERGER_SIDE);
     self->hidden_size = tower.output_size;

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/vision/choices.h"
 
-void graft_vision_reader_start(struct graft_reader *reader, struct graft_config_section *section,
-                               const struct graft_description *description, const struct graft_config *config,
-                               struct graft_error *error) {
-    const int status = graft_config_section(config, "vision_config", section, error);
-    graft_reader_start(reader, description, status == GRAFT_OK ? &section->view : config, -1, error);
-    section->outer = GRAFT_SECTION_OUTER;
-    reader->status = status != GRAFT_OK ? status : reader->status;
-}
-
 void *graft_vision_start(struct graft_outline *of, const struct graft_class *cls, const struct graft_config *config,
                          const struct graft_args *args, const struct graft_sink *sink, size_t size, int64_t members,
                          struct graft_error *error) {
     void *self = graft_outline_start(of, cls, config, args, sink, size, members, error);
-    graft_vision_reader_start(&of->reader, &of->section, cls->data, config, error);
+    graft_reader_start_in(&of->reader, cls->data, config, GRAFT_VISION_SECTION, -1, error);
     return self;
 }
 

@@ -120,7 +120,7 @@ int graft_vision_tower_describe(const struct graft_class *cls, const struct graf
                                 struct graft_error *error) {
     struct graft_outline of;
     struct graft_vision_sizes sizes;
-    graft_vision_reader_start(&of.reader, &of.section, cls->data, config, error);
+    graft_reader_start_in(&of.reader, cls->data, config, GRAFT_VISION_SECTION, -1, error);
     graft_vision_sizes_read(&of.reader, &sizes);
     if (of.reader.status != GRAFT_OK) {
         return of.reader.status;
