@@ -133,13 +133,13 @@ static const char *const sections[] = {
     "\n",
 
     "Family files\n"
-    "  --like TYPE            family new: the model type that the new one is like (default: the nearest)\n"
-    "  --output FILE          family new: where to write (default: TYPE.family.json)\n"
+    "  --like TYPE            family: the model type that the new one is like (default: the nearest)\n"
+    "  --output FILE          family: where to write (default: TYPE.family.json)\n"
     "\n",
 
     "Plugins' projects\n"
-    "  --class CLASS          new plugin: the class to replace (list --classes)\n"
-    "  --lang c|cpp|rust      new plugin: the language (default: c)\n"
+    "  --class CLASS          new: the class to replace (list --classes)\n"
+    "  --lang c|cpp|rust      new: the language (default: c)\n"
     "  --key FILE             pack: sign with this secret key of minisign; install: trust this public key; repeatable\n"
     "  --deb                  pack: make a Debian package, by dpkg-deb\n"
     "  --output FILE          pack: where to write (default: ID-VERSION-MACHINE.tar)\n"
@@ -188,22 +188,17 @@ static void print_all(void) {
 }
 
 /* Whether a line, which may be one of several of an option, begins an option that it says to be other commands' only:
- * "family new: where to write". */
-static int is_of_another(const char *line, size_t length, const char *command) {
-    static const char *const owners[] = {"family new", "new plugin", "pack",  "install",  "list",       "save",
-                                         "verify",     "plan",       "bench", "validate", "perplexity", NULL};
-    int is_own = 0, is_others = 0;
+ * "pack: where to write". */
+static int is_of_another(const char *line, size_t length, enum graft_command command) {
+    int owners = 0;
     char words[200];
     (void)snprintf(words, sizeof words, "%.*s", (int)length, line);
-    for (size_t i = 0; owners[i] != NULL; i++) {
+    for (int each = 1; each <= GRAFT_COMMAND_COMPARE_HF; each <<= 1) {
         char owner[40];
-        (void)snprintf(owner, sizeof owner, " %s: ", owners[i]);
-        if (strstr(words, owner) != NULL) {
-            is_own |= strncmp(owners[i], command, strlen(command)) == 0;
-            is_others = 1;
-        }
+        (void)snprintf(owner, sizeof owner, " %s: ", graft_command_name((enum graft_command)each));
+        owners |= strstr(words, owner) != NULL ? each : 0;
     }
-    return is_others && !is_own;
+    return owners != 0 && (owners & (int)command) == 0;
 }
 
 /* Prints the lines of a section that are about options of the command, below the section's heading. */
@@ -213,7 +208,7 @@ static void print_section(const char *section, enum graft_command command) {
     for (const char *line = section + heading; *line != '\0';) {
         const size_t length = strcspn(line, "\n") + 1;
         if (strncmp(line, "  --", 4) == 0) {
-            prints = graft_options_take(command, line + 2) && !is_of_another(line, length, graft_command_name(command));
+            prints = graft_options_take(command, line + 2) && !is_of_another(line, length, command);
         } else if (line[0] != ' ') {
             prints = 0;
         }

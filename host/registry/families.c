@@ -104,13 +104,12 @@ int graft_snapshot_fail_family(const struct graft_snapshot *snapshot, const char
                                struct graft_error *error) {
     struct graft_nearest nearest = {.wanted = model_type};
     struct graft_text near = {0};
-    const struct graft_known_family *known;
-    int status = graft_snapshot_read_all(snapshot, error);
-    if (status != GRAFT_OK) {
-        return status;
+    if (snapshot->built_in != NULL) {
+        const struct graft_family_finder finder = graft_built_in_finder(snapshot->built_in);
+        finder.name_all(finder.data, &nearest);
     }
-    for (size_t i = 0; (known = graft_snapshot_family_at(snapshot, i)) != NULL; i++) {
-        graft_nearest_add(&nearest, known->family->model_type);
+    for (size_t i = 0; i < snapshot->n_families; i++) {
+        graft_nearest_add(&nearest, snapshot->families[i].family->model_type);
     }
     graft_nearest_print(&nearest, &near);
     const char *names = near.bytes != NULL && !near.failed ? near.bytes : "";
