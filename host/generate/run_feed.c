@@ -13,7 +13,9 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-size_t graft_run_next_count(const struct graft_run *run, const struct graft_sequence *sequence) {
+/* How many ids of a running sequence the next forward feeds, without guesses: all that the session lacks, or a piece of
+ * the prompt. */
+static size_t next_count(const struct graft_run *run, const struct graft_sequence *sequence) {
     size_t piece = run->options.piece;
     size_t end = sequence->count;
     if (sequence->fed < sequence->reading && piece > 0 && sequence->n_images == 0) {
@@ -234,7 +236,7 @@ static int feed_few(struct graft_run *run, size_t number, const struct graft_run
     int status = GRAFT_OK;
     for (size_t i = 0; i < run->n && status == GRAFT_OK; i++) {
         struct graft_sequence *sequence = run->sequences[i];
-        size_t count = is_of(run, number, sequence) ? graft_run_next_count(run, sequence) : 0;
+        size_t count = is_of(run, number, sequence) ? next_count(run, sequence) : 0;
         if (count == 0 || count > GRAFT_SMALL_BATCH) {
             continue;
         }
@@ -261,7 +263,7 @@ static size_t piece_of(const struct graft_run *run, size_t number, const struct 
     if (!is_of(run, number, sequence) || has_token(&run->groups[number], sequence) || graft_run_waits(run, sequence)) {
         return 0;
     }
-    size_t count = graft_run_next_count(run, sequence);
+    size_t count = next_count(run, sequence);
     return count > GRAFT_SMALL_BATCH ? count : 0;
 }
 

@@ -41,10 +41,6 @@ struct graft_run {
     int64_t failed;        /* the sequence whose next token the last step failed to choose; -1: none */
 };
 
-/* How many ids of a running sequence the next forward feeds, without guesses: all that the session lacks, or a piece of
- * the prompt. */
-size_t graft_run_next_count(const struct graft_run *run, const struct graft_sequence *sequence);
-
 /* Shares keys and values: running sequences reuse pieces at the beginning of their prompts that others have computed.
  */
 int graft_run_share(struct graft_run *run, struct graft_error *error);

@@ -144,13 +144,13 @@ int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *orig
     return status == GRAFT_OK ? graft_forward_hooks_register(tree, &hooks, &comparison->handle, error) : status;
 }
 
-void graft_tree_comparison_end(struct graft_tree_comparison *comparison) {
+static void end_comparison(struct graft_tree_comparison *comparison) {
     graft_forward_hooks_remove(comparison->handle);
     comparison->handle = NULL;
 }
 
 void graft_tree_comparison_finish(struct graft_tree_comparison *comparison) {
-    graft_tree_comparison_end(comparison);
+    end_comparison(comparison);
     for (size_t i = 0; i < comparison->count; i++) {
         graft_cache_destroy(comparison->items[i].cache);
     }

@@ -37,7 +37,6 @@ int graft_tree_comparison_begin(struct graft_tree *tree, struct graft_tree *orig
                                 struct graft_error *error);
 
 /* [load] Stops comparing. The results stay valid until graft_tree_comparison_finish. */
-void graft_tree_comparison_end(struct graft_tree_comparison *comparison);
 void graft_tree_comparison_finish(struct graft_tree_comparison *comparison);
 
 #endif

@@ -147,8 +147,8 @@ int graft_jinja_order(struct graft_jinja_run *run, const struct graft_jinja_valu
     return GRAFT_OK;
 }
 
-int graft_jinja_contains(struct graft_jinja_run *run, const struct graft_jinja_value *all,
-                         const struct graft_jinja_value *one, int *truth) {
+static int contains(struct graft_jinja_run *run, const struct graft_jinja_value *all,
+                    const struct graft_jinja_value *one, int *truth) {
     const struct graft_jinja_value *items = NULL;
     size_t n = 0;
     *truth = 0;
@@ -179,7 +179,7 @@ int graft_jinja_compare(struct graft_jinja_run *run, int op, const struct graft_
     int order = 0;
     int status = GRAFT_OK;
     if (op == GRAFT_JINJA_IN || op == GRAFT_JINJA_NOT_IN) {
-        status = graft_jinja_contains(run, b, a, truth);
+        status = contains(run, b, a, truth);
         *truth = op == GRAFT_JINJA_IN ? *truth : !*truth;
         return status;
     }

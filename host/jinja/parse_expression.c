@@ -186,14 +186,15 @@ static int parse_and(struct graft_jinja_parser *parser, struct graft_jinja_node 
     return parse_words(parser, parse_not, "and", GRAFT_JINJA_AND, node);
 }
 
-int graft_jinja_parse_or(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
+/* Parses an expression without "if". */
+static int parse_or(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     return parse_words(parser, parse_and, "or", GRAFT_JINJA_OR, node);
 }
 
 int graft_jinja_parse_expression(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     int status = graft_jinja_enter(parser);
     if (status == GRAFT_OK) {
-        status = graft_jinja_parse_or(parser, node);
+        status = parse_or(parser, node);
     }
     while (status == GRAFT_OK && graft_jinja_take_name(parser, "if")) {
         struct graft_jinja_node *condition = graft_jinja_node_new(parser, GRAFT_JINJA_CONDITION);
@@ -203,7 +204,7 @@ int graft_jinja_parse_expression(struct graft_jinja_parser *parser, struct graft
         }
         condition->b = *node;
         *node = condition;
-        status = graft_jinja_parse_or(parser, &condition->a);
+        status = parse_or(parser, &condition->a);
         if (status == GRAFT_OK && graft_jinja_take_name(parser, "else")) {
             status = graft_jinja_parse_expression(parser, &condition->c);
         }
@@ -230,7 +231,7 @@ static int begins_expression(const struct graft_jinja_parser *parser) {
 }
 
 int graft_jinja_parse_tuple(struct graft_jinja_parser *parser, int with_if, struct graft_jinja_node **node) {
-    parse_function *element = with_if ? graft_jinja_parse_expression : graft_jinja_parse_or;
+    parse_function *element = with_if ? graft_jinja_parse_expression : parse_or;
     int status = element(parser, node);
     if (status != GRAFT_OK || !graft_jinja_sees(parser, ",")) {
         return status;

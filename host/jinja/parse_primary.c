@@ -142,7 +142,8 @@ static int parse_argument(struct graft_jinja_parser *parser, struct graft_jinja_
     return graft_jinja_parse_expression(parser, &node->a);
 }
 
-int graft_jinja_parse_arguments(struct graft_jinja_parser *parser, struct graft_jinja_node **arguments) {
+/* Parses the arguments of a call, beginning with "(". */
+static int parse_arguments(struct graft_jinja_parser *parser, struct graft_jinja_node **arguments) {
     struct graft_jinja_node_list list = {arguments};
     int status = graft_jinja_expect(parser, "(");
     while (status == GRAFT_OK && !graft_jinja_take(parser, ")")) {
@@ -212,7 +213,7 @@ static int parse_attribute(struct graft_jinja_parser *parser, struct graft_jinja
 
 static int parse_call(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     struct graft_jinja_node *call = around(parser, GRAFT_JINJA_CALL, node);
-    return call != NULL ? graft_jinja_parse_arguments(parser, &call->list) : GRAFT_ERROR_INTERNAL;
+    return call != NULL ? parse_arguments(parser, &call->list) : GRAFT_ERROR_INTERNAL;
 }
 
 int graft_jinja_parse_postfix(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
@@ -237,7 +238,7 @@ int graft_jinja_parse_filter_names(struct graft_jinja_parser *parser, struct gra
         struct graft_jinja_node *filter = around(parser, GRAFT_JINJA_FILTER, node);
         status = filter != NULL ? graft_jinja_expect_name(parser, &filter->name) : GRAFT_ERROR_INTERNAL;
         if (status == GRAFT_OK && graft_jinja_sees(parser, "(")) {
-            status = graft_jinja_parse_arguments(parser, &filter->list);
+            status = parse_arguments(parser, &filter->list);
         }
     } while (status == GRAFT_OK && graft_jinja_take(parser, "|"));
     return status;
@@ -263,7 +264,7 @@ static int parse_test(struct graft_jinja_parser *parser, struct graft_jinja_node
     test->op = graft_jinja_take_name(parser, "not");
     int status = graft_jinja_expect_name(parser, &test->name);
     if (status == GRAFT_OK && graft_jinja_sees(parser, "(")) {
-        return graft_jinja_parse_arguments(parser, &test->list);
+        return parse_arguments(parser, &test->list);
     }
     if (status == GRAFT_OK && begins_test_argument(parser)) {
         if (graft_jinja_sees_name(parser, "is")) {

@@ -6,7 +6,7 @@
 
 static const char *const no_end[] = {NULL};
 
-int graft_jinja_expect_block_end(struct graft_jinja_parser *parser) {
+static int expect_block_end(struct graft_jinja_parser *parser) {
     if (parser->token->kind != GRAFT_JINJA_TOKEN_BLOCK_END) {
         return graft_jinja_unexpected(parser, "\"%}\"");
     }
@@ -18,11 +18,11 @@ int graft_jinja_expect_block_end(struct graft_jinja_parser *parser) {
 static int parse_block(struct graft_jinja_parser *parser, const char *end, struct graft_jinja_node **list) {
     const char *const ends[] = {end, NULL};
     int found = 0;
-    int status = graft_jinja_expect_block_end(parser);
+    int status = expect_block_end(parser);
     if (status == GRAFT_OK) {
         status = graft_jinja_parse_body(parser, ends, &found, list);
     }
-    return status == GRAFT_OK ? graft_jinja_expect_block_end(parser) : status;
+    return status == GRAFT_OK ? expect_block_end(parser) : status;
 }
 
 /* Parses the body of a macro or call block; break and continue in it do not reach loops around it. */
@@ -42,7 +42,7 @@ static int parse_if(struct graft_jinja_parser *parser, struct graft_jinja_node *
     for (;;) {
         status = graft_jinja_parse_tuple(parser, 0, &node->a);
         if (status == GRAFT_OK) {
-            status = graft_jinja_expect_block_end(parser);
+            status = expect_block_end(parser);
         }
         if (status == GRAFT_OK) {
             status = graft_jinja_parse_body(parser, ends, &end, &node->list);
@@ -59,10 +59,10 @@ static int parse_if(struct graft_jinja_parser *parser, struct graft_jinja_node *
     if (status == GRAFT_OK && end == 1) {
         return parse_block(parser, "endif", &node->otherwise);
     }
-    return status == GRAFT_OK ? graft_jinja_expect_block_end(parser) : status;
+    return status == GRAFT_OK ? expect_block_end(parser) : status;
 }
 
-int graft_jinja_parse_for(struct graft_jinja_parser *parser, struct graft_jinja_node *node) {
+static int parse_for(struct graft_jinja_parser *parser, struct graft_jinja_node *node) {
     static const char *const ends[] = {"else", "endfor", NULL};
     int end = 0;
     int status = graft_jinja_parse_target(parser, 0, &node->a);
@@ -76,7 +76,7 @@ int graft_jinja_parse_for(struct graft_jinja_parser *parser, struct graft_jinja_
         status = graft_jinja_parse_expression(parser, &node->c);
     }
     if (status == GRAFT_OK) {
-        status = graft_jinja_expect_block_end(parser);
+        status = expect_block_end(parser);
     }
     parser->loops++;
     if (status == GRAFT_OK) {
@@ -86,14 +86,15 @@ int graft_jinja_parse_for(struct graft_jinja_parser *parser, struct graft_jinja_
     if (status == GRAFT_OK && end == 0) {
         return parse_block(parser, "endfor", &node->otherwise);
     }
-    return status == GRAFT_OK ? graft_jinja_expect_block_end(parser) : status;
+    return status == GRAFT_OK ? expect_block_end(parser) : status;
 }
 
-int graft_jinja_parse_set(struct graft_jinja_parser *parser, struct graft_jinja_node *node) {
+/* Consumes the end of the block's tag. */
+static int parse_set(struct graft_jinja_parser *parser, struct graft_jinja_node *node) {
     int status = graft_jinja_parse_target(parser, 1, &node->a);
     if (status == GRAFT_OK && graft_jinja_take(parser, "=")) {
         status = graft_jinja_parse_tuple(parser, 1, &node->b);
-        return status == GRAFT_OK ? graft_jinja_expect_block_end(parser) : status;
+        return status == GRAFT_OK ? expect_block_end(parser) : status;
     }
     node->kind = GRAFT_JINJA_SET_BLOCK;
     if (status == GRAFT_OK && graft_jinja_take(parser, "|")) {
@@ -163,18 +164,18 @@ static int parse_loop_control(struct graft_jinja_parser *parser, struct graft_ji
         return graft_jinja_fault(parser->error, GRAFT_ERROR_MODEL, parser->source, node->at, "\"%s\" outside of a loop",
                                  node->kind == GRAFT_JINJA_BREAK ? "break" : "continue");
     }
-    return graft_jinja_expect_block_end(parser);
+    return expect_block_end(parser);
 }
 
-int graft_jinja_parse_statement(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
+static int parse_statement(struct graft_jinja_parser *parser, struct graft_jinja_node **node) {
     static const struct {
         const char *name;
         enum graft_jinja_node_kind kind;
         int (*parse)(struct graft_jinja_parser *parser, struct graft_jinja_node *node);
     } statements[] = {
         {"if", GRAFT_JINJA_IF, parse_if},
-        {"for", GRAFT_JINJA_FOR, graft_jinja_parse_for},
-        {"set", GRAFT_JINJA_SET, graft_jinja_parse_set},
+        {"for", GRAFT_JINJA_FOR, parse_for},
+        {"set", GRAFT_JINJA_SET, parse_set},
         {"macro", GRAFT_JINJA_MACRO_OF, parse_macro},
         {"call", GRAFT_JINJA_CALL_BLOCK, parse_call_block},
         {"filter", GRAFT_JINJA_FILTER_BLOCK, parse_filter_block},
@@ -235,7 +236,7 @@ int graft_jinja_parse_body(struct graft_jinja_parser *parser, const char *const 
                 graft_jinja_leave(parser);
                 return GRAFT_OK;
             }
-            status = graft_jinja_parse_statement(parser, &node);
+            status = parse_statement(parser, &node);
         } else {
             status = parse_written(parser, &node);
         }

@@ -47,8 +47,6 @@ void graft_jinja_leave(struct graft_jinja_parser *parser);
 
 /* Parses an expression that may contain "if". `*node` is NULL on failure. */
 int graft_jinja_parse_expression(struct graft_jinja_parser *parser, struct graft_jinja_node **node);
-/* Parses an expression without "if". */
-int graft_jinja_parse_or(struct graft_jinja_parser *parser, struct graft_jinja_node **node);
 /* Parses "a", or "a, b", which is a tuple. */
 int graft_jinja_parse_tuple(struct graft_jinja_parser *parser, int with_if, struct graft_jinja_node **node);
 /* Parses a constant, name, list, dict, or an expression in parentheses. */
@@ -59,8 +57,6 @@ int graft_jinja_parse_postfix(struct graft_jinja_parser *parser, struct graft_ji
 int graft_jinja_parse_filters(struct graft_jinja_parser *parser, struct graft_jinja_node **node);
 /* Parses "name(arguments) | name ..."; the first filter applies to `*node`. */
 int graft_jinja_parse_filter_names(struct graft_jinja_parser *parser, struct graft_jinja_node **node);
-/* Parses the arguments of a call, beginning with "(". */
-int graft_jinja_parse_arguments(struct graft_jinja_parser *parser, struct graft_jinja_node **arguments);
 /* Parses what "for", "set" and "with" assign to. */
 int graft_jinja_parse_target(struct graft_jinja_parser *parser, int with_members, struct graft_jinja_node **node);
 /* Parses "(a, b=1)"; with `all_with_values` each parameter must have a value. */
@@ -70,10 +66,5 @@ int graft_jinja_parse_parameters(struct graft_jinja_parser *parser, struct graft
  * its index. With `ends` NULL: up to the end of the template. */
 int graft_jinja_parse_body(struct graft_jinja_parser *parser, const char *const *ends, int *end,
                            struct graft_jinja_node **first);
-int graft_jinja_parse_statement(struct graft_jinja_parser *parser, struct graft_jinja_node **node);
-/* Consumes the end of the block's tag. */
-int graft_jinja_expect_block_end(struct graft_jinja_parser *parser);
-int graft_jinja_parse_for(struct graft_jinja_parser *parser, struct graft_jinja_node *node);
-int graft_jinja_parse_set(struct graft_jinja_parser *parser, struct graft_jinja_node *node);
 
 #endif

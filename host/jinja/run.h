@@ -230,8 +230,6 @@ int graft_jinja_order(struct graft_jinja_run *run, const struct graft_jinja_valu
                       int *order);
 int graft_jinja_compare(struct graft_jinja_run *run, int op, const struct graft_jinja_value *a,
                         const struct graft_jinja_value *b, int *truth);
-int graft_jinja_contains(struct graft_jinja_run *run, const struct graft_jinja_value *all,
-                         const struct graft_jinja_value *one, int *truth);
 
 /* Strings. */
 /* Returns where `part` begins in [from, string->length), or string->length + 1 if it does not occur. */

@@ -55,8 +55,9 @@ static int fail_unknown(const struct graft_family_part *part, const char *sectio
     return status;
 }
 
-int graft_family_read_value(const struct graft_family_part *part, const graft_json *json, const char *name,
-                            struct graft_value *value, struct graft_error *error) {
+/* Converts a JSON value to the value of the choice, or the default, called `name`. */
+static int read_value(const struct graft_family_part *part, const graft_json *json, const char *name,
+                      struct graft_value *value, struct graft_error *error) {
     size_t length = 0;
     *value = (struct graft_value){.kind = GRAFT_VALUE_NULL};
     switch (graft_json_type(json)) {
@@ -101,7 +102,7 @@ int graft_family_read_defaults(const struct graft_family_part *part, const graft
         if (skips_objects && graft_json_type(value) == GRAFT_JSON_OBJECT) {
             continue;
         }
-        status = graft_family_read_value(part, value, key, &read, error);
+        status = read_value(part, value, key, &read, error);
         if (status == GRAFT_OK) {
             status = graft_description_set_default(part->description, key, &read, error);
         }
@@ -131,7 +132,7 @@ static int set_choice(const struct graft_family_part *part, const char *section,
     if (choice < 0) {
         return fail_unknown(part, section, key, error);
     }
-    int status = graft_family_read_value(part, json, name, &value, error);
+    int status = read_value(part, json, name, &value, error);
     if (status == GRAFT_OK) {
         status = check_name(part, &part->choices->infos[choice], &value, error);
     }

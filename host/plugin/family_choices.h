@@ -18,10 +18,6 @@ struct graft_family_part {
 int graft_family_read_choices(const struct graft_family_part *part, const graft_json *object, const char *const *others,
                               struct graft_error *error);
 
-/* Converts a JSON value to the value of the choice, or the default, called `name`. */
-int graft_family_read_value(const struct graft_family_part *part, const graft_json *json, const char *name,
-                            struct graft_value *value, struct graft_error *error);
-
 /* Sets the defaults of the part's description from the object `defaults`; NULL: there are none. Values must be scalars;
  * with `skips_objects` objects are left alone. */
 int graft_family_read_defaults(const struct graft_family_part *part, const graft_json *defaults, int skips_objects,

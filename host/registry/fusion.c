@@ -30,8 +30,9 @@ static size_t count_patterns(const struct graft_fusion_family *family) {
     return n;
 }
 
-int graft_fusion_create(const struct graft_fusion_family *family, const struct graft_origin *origin,
-                        struct graft_known_fusion **known, struct graft_error *error) {
+/* Creates a fusion family, compiling its patterns, with one reference. */
+static int create(const struct graft_fusion_family *family, const struct graft_origin *origin,
+                  struct graft_known_fusion **known, struct graft_error *error) {
     size_t n = count_patterns(family);
     int status = GRAFT_OK;
     struct graft_known_fusion *result = graft_alloc(1, sizeof *result);
@@ -89,7 +90,7 @@ int graft_fusion_append(struct graft_snapshot *snapshot, const struct graft_fusi
         graft_error_hint(error, "load only one of them");
         return status;
     }
-    int status = graft_fusion_create(family, origin, &snapshot->fusions[snapshot->n_fusions], error);
+    int status = create(family, origin, &snapshot->fusions[snapshot->n_fusions], error);
     snapshot->n_fusions += status == GRAFT_OK;
     return status;
 }

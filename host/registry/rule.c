@@ -138,7 +138,8 @@ static int is_of_another(const struct rule *rule, const struct graft_known_class
     return original->private_to_plugin && strcmp(own, other) != 0;
 }
 
-int graft_rule_leaves(const struct rule *rule, const struct graft_known_class *original) {
+/* Whether the rule leaves the class alone although its pattern matches, since the interfaces differ. */
+static int leaves_alone(const struct rule *rule, const struct graft_known_class *original) {
     return (rule->declared->flags & GRAFT_REPLACEMENT_WHERE_IT_FITS) != 0 && !graft_rule_names(rule, original) &&
            !graft_rule_fits(rule, original);
 }
@@ -163,7 +164,7 @@ static int finds_class(const struct rule *rule, const struct graft_known_class *
 }
 
 int graft_rule_hits(const struct rule *rule, const struct graft_known_class *original, struct graft_error *error) {
-    return rule->is_unasked || graft_rule_leaves(rule, original) ? 0 : finds_class(rule, original, error);
+    return rule->is_unasked || leaves_alone(rule, original) ? 0 : finds_class(rule, original, error);
 }
 
 int graft_rule_asks_for_place(const struct rule *rule, const struct graft_known_class *original) {
@@ -227,12 +228,12 @@ int graft_rule_finds(const struct rule *rule, const struct graft_known_class *or
 
 int graft_rule_wants(const struct rule *rule, const struct graft_known_class *original,
                      const struct graft_module_place *place, struct graft_error *error) {
-    return rule->is_unasked || graft_rule_leaves(rule, original) ? 0 : graft_rule_finds(rule, original, place, error);
+    return rule->is_unasked || leaves_alone(rule, original) ? 0 : graft_rule_finds(rule, original, place, error);
 }
 
 const struct graft_condition *graft_rule_declines(const struct rule *rule, const struct graft_known_class *original,
                                                   const struct graft_module_place *place) {
-    return !rule->is_unasked && !graft_rule_leaves(rule, original) && is_for_module(rule, original, place, NULL) == 1
+    return !rule->is_unasked && !leaves_alone(rule, original) && is_for_module(rule, original, place, NULL) == 1
                ? unmet_at(rule, place) /* checked last, since looking for tensors costs most */
                : NULL;
 }

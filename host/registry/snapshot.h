@@ -113,9 +113,6 @@ int graft_implementations_append_all(struct graft_snapshot *snapshot, const stru
 struct implementations *graft_implementations_retain(struct implementations *implementations);
 void graft_implementations_release(struct implementations *implementations);
 
-/* Creates a fusion family, compiling its patterns, with one reference. */
-int graft_fusion_create(const struct graft_fusion_family *family, const struct graft_origin *origin,
-                        struct graft_known_fusion **known, struct graft_error *error);
 struct graft_known_fusion *graft_fusion_retain(struct graft_known_fusion *known);
 void graft_fusion_release(struct graft_known_fusion *known);
 
@@ -148,9 +145,6 @@ int graft_rule_is_for_model(const struct rule *rule, const char *model_type);
 
 /* Whether the key is the class's exact name; otherwise a rule that wants it matches by a pattern. */
 int graft_rule_names(const struct rule *rule, const struct graft_known_class *original);
-
-/* Whether the rule leaves the class alone although its pattern matches, since the interfaces differ. */
-int graft_rule_leaves(const struct rule *rule, const struct graft_known_class *original);
 
 /* Adds "PLUGIN: " (nothing for library calls) and the key, which is a class's name for kernels. */
 void graft_rule_add_key(const struct rule *rule, struct graft_text *text);

@@ -66,7 +66,8 @@ static int compare_parts(const void *left, const void *right) {
     return (a->box.at > b->box.at) - (a->box.at < b->box.at);
 }
 
-void graft_journal_entry_tidy(struct journal_entry *entry) {
+/* Sorts the parts and joins neighbours. */
+static void tidy(struct journal_entry *entry) {
     size_t n = entry->n_parts;
     if (n < 2) {
         return;
@@ -168,7 +169,7 @@ int graft_journal_compose(const struct journal *stored, const struct graft_value
         status = value->parts[i].tensor->computed == NULL ? compose_stored(stored, &value->parts[i], entry)
                                                           : compose_computed(stored, &value->parts[i], entry);
     }
-    graft_journal_entry_tidy(entry);
+    tidy(entry);
     return status;
 }
 

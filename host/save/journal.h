@@ -109,8 +109,6 @@ int graft_journal_add_tensor(struct journal *journal, const struct journal_tenso
 int graft_journal_add_entry(struct journal *journal, const char *name);
 int graft_journal_add_part(struct journal_entry *entry, const struct journal_part *part);
 
-/* Sorts the parts and joins neighbours. */
-void graft_journal_entry_tidy(struct journal_entry *entry);
 int graft_journal_add_class(struct journal *journal, const struct journal_class *cls);
 int graft_journal_add_option(struct journal *journal, const struct journal_option *option);
 int graft_journal_add_absent(struct journal *journal, const char *name);

@@ -20,10 +20,6 @@ typedef int graft_field_reader(struct graft_reading *reading, const char *name, 
 int graft_request_expected(struct graft_reading *reading, const char *name, const char *expected,
                            const graft_json *value);
 
-/* Reads a value as a row of a table says (base/json_field.h). */
-int graft_read_member(struct graft_reading *reading, const struct graft_member *member, const char *name,
-                      const graft_json *value, void *into);
-
 graft_field_reader graft_read_model, graft_read_stop, graft_read_stop_ids, graft_read_bias, graft_read_format,
     graft_read_tools, graft_read_tool_choice;
 

@@ -13,8 +13,9 @@ int graft_request_expected(struct graft_reading *reading, const char *name, cons
                            graft_json_type_name(value));
 }
 
-int graft_read_member(struct graft_reading *reading, const struct graft_member *member, const char *name,
-                      const graft_json *value, void *into) {
+/* Reads a value as a row of a table says (base/json_field.h). */
+static int read_member(struct graft_reading *reading, const struct graft_member *member, const char *name,
+                       const graft_json *value, void *into) {
     char message[GRAFT_MEMBER_MESSAGE];
     switch (graft_member_read(member, value, into, message)) {
     case GRAFT_MEMBER_READ:
@@ -35,9 +36,8 @@ static int read_logprobs(struct graft_reading *reading, const char *name, const 
                                      number = {.kind = GRAFT_MEMBER_INT, .most = GRAFT_REQUEST_MAX_TOP};
     struct graft_request *request = reading->request;
     request->wants_logprobs = 1;
-    return request->kind == GRAFT_REQUEST_CHAT
-               ? graft_read_member(reading, &flag, name, value, &request->wants_logprobs)
-               : graft_read_member(reading, &number, name, value, &request->n_top);
+    return request->kind == GRAFT_REQUEST_CHAT ? read_member(reading, &flag, name, value, &request->wants_logprobs)
+                                               : read_member(reading, &number, name, value, &request->n_top);
 }
 
 static int read_stream_options(struct graft_reading *reading, const char *name, const graft_json *value) {
@@ -52,16 +52,16 @@ static int read_stream_options(struct graft_reading *reading, const char *name, 
         return graft_fault_set(reading->fault, 400, "unknown_parameter", "stream_options",
                                "stream_options.%.100s: unknown field", other);
     }
-    return usage == NULL ? 0
-                         : graft_read_member(reading, &flag, "stream_options.include_usage", usage,
-                                             &reading->request->include_usage);
+    return usage == NULL
+               ? 0
+               : read_member(reading, &flag, "stream_options.include_usage", usage, &reading->request->include_usage);
 }
 
 /* Accepts only the one value that is supported. */
 static int only_false(struct graft_reading *reading, const char *name, const graft_json *value) {
     static const struct graft_member member = {.kind = GRAFT_MEMBER_FLAG};
     int flag = 0;
-    if (graft_read_member(reading, &member, name, value, &flag) != 0) {
+    if (read_member(reading, &member, name, value, &flag) != 0) {
         return -1;
     }
     return flag ? graft_fault_set(reading->fault, 400, "unsupported_value", name, "%s: is not done here", name) : 0;
@@ -70,7 +70,7 @@ static int only_false(struct graft_reading *reading, const char *name, const gra
 static int read_best_of(struct graft_reading *reading, const char *name, const graft_json *value) {
     static const struct graft_member member = {.kind = GRAFT_MEMBER_INT, .least = 1, .most = GRAFT_REQUEST_MAX_CHOICES};
     int64_t n = 0;
-    if (graft_read_member(reading, &member, name, value, &n) != 0) {
+    if (read_member(reading, &member, name, value, &n) != 0) {
         return -1;
     }
     return n == 1 ? 0
@@ -198,7 +198,7 @@ int graft_request_read(const char *body, size_t length, enum graft_request_kind 
         if ((fields[i].kinds & (int)kind) != 0 && graft_json_type(value) > GRAFT_JSON_NULL) {
             failed = fields[i].read != NULL
                          ? fields[i].read(&reading, member->key, value)
-                         : graft_read_member(&reading, member, member->key, value, (char *)request + member->offset);
+                         : read_member(&reading, member, member->key, value, (char *)request + member->offset);
         }
     }
     return failed ? -1 : graft_request_complete(&reading);

@@ -29,11 +29,6 @@ int graft_wordpiece_create(const char *file, const struct graft_vocab *vocab,
                            const struct graft_wordpiece_settings *settings, struct graft_token_model **made,
                            struct graft_error *error);
 
-/* Each word is a token of the vocabulary, or `unk_token`. If the vocabulary lacks that, a text that needs it is an
- * error. */
-int graft_wordlevel_create(const char *file, const struct graft_vocab *vocab, struct graft_text_view unk_token,
-                           struct graft_token_model **made, struct graft_error *error);
-
 struct graft_bpe_settings {
     struct graft_text_view unk_token;                 /* NULL: unknown characters are dropped */
     struct graft_text_view continuing_subword_prefix; /* precedes every character but a word's first */

@@ -6,7 +6,6 @@
 #include "base/utf8.h"
 #include "tokenizer/charsmap.h"
 #include "tokenizer/normalizer.h"
-#include "tokenizer/normalizer_make.h"
 #include "tokenizer/unicode.h"
 
 /* A grapheme cluster that is shorter than this is looked up as a whole, a longer one character by character. */
@@ -56,8 +55,10 @@ static void destroy(struct graft_normalizer *self) {
     graft_free(self);
 }
 
-int graft_normalizer_make_precompiled(const char *bytes, size_t size, const char *file, const char *what,
-                                      struct graft_normalizer **made, struct graft_error *error) {
+/* Creates a Precompiled normalizer from the bytes of a `precompiled_charsmap` (charsmap.h), which are copied. Errors
+ * name `file` and the field `what`. The caller destroys the normalizer. */
+static int make_precompiled(const char *bytes, size_t size, const char *file, const char *what,
+                            struct graft_normalizer **made, struct graft_error *error) {
     struct precompiled *precompiled = graft_alloc(1, sizeof *precompiled);
     if (precompiled == NULL) {
         return graft_fail_memory(error, file);
@@ -91,7 +92,7 @@ int graft_normalizer_create_precompiled(const struct graft_field *spec, const ch
     }
     if (status == GRAFT_OK) {
         graft_field_path(&field, what, sizeof what);
-        status = graft_normalizer_make_precompiled(bytes.bytes, bytes.length, spec->file, what, made, error);
+        status = make_precompiled(bytes.bytes, bytes.length, spec->file, what, made, error);
     }
     graft_text_free(&bytes);
     return status;

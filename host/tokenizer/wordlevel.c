@@ -28,8 +28,10 @@ static void destroy(struct graft_token_model *self) {
     graft_free(self);
 }
 
-int graft_wordlevel_create(const char *file, const struct graft_vocab *vocab, struct graft_text_view unk_token,
-                           struct graft_token_model **made, struct graft_error *error) {
+/* Each word is a token of the vocabulary, or `unk_token`. If the vocabulary lacks that, a text that needs it is an
+ * error. */
+static int create(const char *file, const struct graft_vocab *vocab, struct graft_text_view unk_token,
+                  struct graft_token_model **made, struct graft_error *error) {
     struct wordlevel *model = graft_alloc(1, sizeof *model);
     if (model == NULL) {
         return graft_fail_memory(error, file);
@@ -62,5 +64,5 @@ int graft_token_model_read_wordlevel(const struct graft_field *spec, const struc
     if (status == GRAFT_OK) {
         status = graft_vocab_read(&vocab_field, document->vocab, vocab, error);
     }
-    return status == GRAFT_OK ? graft_wordlevel_create(spec->file, vocab, unk, made, error) : status;
+    return status == GRAFT_OK ? create(spec->file, vocab, unk, made, error) : status;
 }
