@@ -42,40 +42,6 @@ static inline float *graft_pass_columns(const struct graft_pass *pass, const flo
     return y;
 }
 
-/* A weight [block->rows, columns] of the numbers of `block`, which must outlive the weight; with one column a vector.
- */
-static inline struct graft_weight graft_weight_of(const struct graft_row_block *block, int64_t columns) {
-    return (struct graft_weight){
-        .struct_size = sizeof(struct graft_weight),
-        .rank = columns > 1 ? 2 : 1,
-        .shape = {block->rows, columns, 1, 1, 1, 1, 1, 1},
-        .rows = block->rows,
-        .columns = columns,
-        .blocks = block,
-        .n_blocks = 1,
-        .block_stride = sizeof *block,
-    };
-}
-
-/* A product with rows [first_row, first_row + rows) of the weight: y [tokens, rows] = x [tokens, columns] times these
- * rows, plus those of the bias (NULL: none). */
-static inline struct graft_product graft_product_of(const struct graft_weight *weight, const struct graft_weight *bias,
-                                                    int64_t first_row, int64_t rows, int64_t tokens, const float *x,
-                                                    float *y) {
-    return (struct graft_product){
-        .struct_size = sizeof(struct graft_product),
-        .weight = weight,
-        .bias = bias,
-        .first_row = first_row,
-        .rows = rows,
-        .x = x,
-        .x_stride = weight->columns,
-        .tokens = tokens,
-        .y = y,
-        .y_stride = rows,
-    };
-}
-
 /* The numbers of a weight as f32, [its rows, its columns]; NULL if it is NULL. */
 static inline float *graft_pass_widen(const struct graft_pass *pass, const struct graft_weight *weight) {
     return weight != NULL && graft_pass_ok(pass) ? graft_scratch_widened(pass->call, weight, pass->error) : NULL;

@@ -99,18 +99,9 @@ static int project(const struct lora_experts *self, const struct graft_call *cal
     const int is_down = product->projection == LORA_OF_DOWN, is_up = product->projection == LORA_OF_UP;
     const int64_t out = is_down ? hidden : inner;
     const struct lora_sizes sizes = {is_down ? inner : hidden, out, out};
-    const struct graft_product base = {
-        .struct_size = sizeof base,
-        .weight = is_down ? input->down_proj : input->gate_up_proj,
-        .bias = is_down ? input->down_bias : input->gate_up_bias,
-        .first_row = is_down ? expert * hidden : (2 * expert + is_up) * inner,
-        .rows = out,
-        .x = product->x,
-        .x_stride = sizes.in,
-        .tokens = product->rows,
-        .y = product->y,
-        .y_stride = out,
-    };
+    const struct graft_product base = graft_product_of(
+        is_down ? input->down_proj : input->gate_up_proj, is_down ? input->down_bias : input->gate_up_bias,
+        is_down ? expert * hidden : (2 * expert + is_up) * inner, out, product->rows, product->x, product->y);
     int status = call->kernels->linear(call, &base, 1, sizeof base, error);
     return status == GRAFT_OK ? add_adapters(self, call, product, &sizes, error) : status;
 }

@@ -14,17 +14,8 @@ int32_t lora_linear_as_product(void *instance, const struct graft_linear_args *a
     if (weight->rows == 0) {
         return 0;
     }
-    const struct graft_product value = {
-        .struct_size = sizeof value,
-        .weight = weight,
-        .bias = self->merged.bias,
-        .rows = weight->rows,
-        .x = args->x,
-        .x_stride = weight->columns,
-        .tokens = args->tokens,
-        .y = args->y,
-        .y_stride = weight->rows,
-    };
+    const struct graft_product value =
+        graft_product_of(weight, self->merged.bias, 0, weight->rows, args->tokens, args->x, args->y);
     graft_struct_copy(product, product->struct_size, &value);
     return 1;
 }

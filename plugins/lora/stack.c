@@ -185,17 +185,8 @@ static int forward(void *instance, const struct graft_call *call, const void *gi
     if (narrow == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
-    const struct graft_product product = {
-        .struct_size = sizeof product,
-        .weight = a,
-        .first_row = args->expert * columns->rank,
-        .rows = columns->rank,
-        .x = args->x,
-        .x_stride = a->columns,
-        .tokens = args->tokens,
-        .y = narrow,
-        .y_stride = columns->rank,
-    };
+    const struct graft_product product =
+        graft_product_of(a, NULL, args->expert * columns->rank, columns->rank, args->tokens, args->x, narrow);
     const struct lora_addition addition = {columns, narrow, *args->rows, 0, NULL};
     int status = call->kernels->linear(call, &product, 1, sizeof product, error);
     if (status == GRAFT_OK) {

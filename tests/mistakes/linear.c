@@ -256,15 +256,9 @@ static int forward(void *instance, const struct graft_call *call, const struct g
 
 static int32_t as_product(void *instance, const struct graft_linear_args *args, struct graft_product *product) {
     const struct linear *self = instance;
-    const struct graft_product value = {.struct_size = sizeof value,
-                                        .weight = self->weight,
-                                        .bias = is("adds_no_bias") ? NULL : self->bias,
-                                        .rows = self->weight->rows - (is("product_lacks_a_row") ? 1 : 0),
-                                        .x = args->x,
-                                        .x_stride = self->weight->columns,
-                                        .tokens = args->tokens,
-                                        .y = args->y,
-                                        .y_stride = self->weight->rows};
+    struct graft_product value = graft_product_of(self->weight, is("adds_no_bias") ? NULL : self->bias, 0,
+                                                  self->weight->rows, args->tokens, args->x, args->y);
+    value.rows -= is("product_lacks_a_row") ? 1 : 0;
     graft_struct_copy(product, product->struct_size, &value);
     return 1;
 }

@@ -101,14 +101,8 @@ static int create(const struct graft_class *cls, const struct graft_build *build
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
     const struct converting *self = instance;
-    const struct graft_product product = {.struct_size = sizeof product,
-                                          .weight = self->own,
-                                          .rows = self->own->rows,
-                                          .x = args->x,
-                                          .x_stride = self->own->columns,
-                                          .tokens = args->tokens,
-                                          .y = args->y,
-                                          .y_stride = self->own->rows};
+    const struct graft_product product =
+        graft_product_of(self->own, NULL, 0, self->own->rows, args->tokens, args->x, args->y);
     int status = call->kernels->linear(call, &product, 1, sizeof product, error);
     for (int64_t i = 0; i < args->tokens * self->own->rows && status == GRAFT_OK; i++) {
         args->y[i] *= self->factor;

@@ -39,19 +39,6 @@ static int create(const struct graft_class *cls, const struct graft_build *build
     return GRAFT_OK;
 }
 
-static int product(const struct graft_call *call, const struct graft_weight *weight, const float *x, int64_t columns,
-                   int64_t tokens, float *y, struct graft_error *error) {
-    const struct graft_product one = {.struct_size = sizeof one,
-                                      .weight = weight,
-                                      .rows = weight->rows,
-                                      .x = x,
-                                      .x_stride = columns,
-                                      .tokens = tokens,
-                                      .y = y,
-                                      .y_stride = weight->rows};
-    return call->kernels->linear(call, &one, 1, sizeof one, error);
-}
-
 static int forward(void *instance, const struct graft_call *call, const struct graft_linear_args *args,
                    struct graft_error *error) {
     const struct low_rank *self = instance;
@@ -61,12 +48,14 @@ static int forward(void *instance, const struct graft_call *call, const struct g
     if (narrow == NULL || wide == NULL) {
         return GRAFT_ERROR_INTERNAL;
     }
+    const struct graft_product a = graft_product_of(self->a, NULL, 0, RANK, args->tokens, args->x, narrow);
+    const struct graft_product b = graft_product_of(self->b, NULL, 0, rows, args->tokens, narrow, wide);
     int status = graft_linear_forward(self->linear, call, args, error);
     if (status == GRAFT_OK) {
-        status = product(call, self->a, args->x, self->a->columns, args->tokens, narrow, error);
+        status = call->kernels->linear(call, &a, 1, sizeof a, error);
     }
     if (status == GRAFT_OK) {
-        status = product(call, self->b, narrow, RANK, args->tokens, wide, error);
+        status = call->kernels->linear(call, &b, 1, sizeof b, error);
     }
     return status == GRAFT_OK ? call->kernels->add(call, args->y, wide, args->tokens * rows, error) : status;
 }

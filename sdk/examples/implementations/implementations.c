@@ -124,21 +124,6 @@ static const struct graft_attention_implementation attention = {
 
 /* --- Experts --- */
 
-/* y [rows] = rows [first, first + rows) of the weight times x, plus the same rows of the bias (NULL: no bias). */
-static struct graft_product product(const struct graft_weight *weight, const struct graft_weight *bias, int64_t first,
-                                    int64_t rows, const float *x, float *y) {
-    return (struct graft_product){.struct_size = sizeof(struct graft_product),
-                                  .weight = weight,
-                                  .bias = bias,
-                                  .first_row = first,
-                                  .rows = rows,
-                                  .x = x,
-                                  .x_stride = weight->columns,
-                                  .tokens = 1,
-                                  .y = y,
-                                  .y_stride = rows};
-}
-
 /* The position in a token's `index` [k] of the smallest expert greater than `before`; -1 if there is none. */
 static int64_t next_expert(const int32_t *index, int64_t k, int32_t before) {
     int64_t found = -1;
@@ -164,8 +149,9 @@ static int run_expert(const struct graft_call *call, const struct graft_experts_
         return GRAFT_ERROR_INTERNAL;
     }
     const struct graft_product gate_up =
-        product(input->gate_up_proj, input->gate_up_bias, 2 * expert * columns, 2 * columns, x, gate);
-    const struct graft_product down = product(input->down_proj, input->down_bias, expert * hidden, hidden, gate, y);
+        graft_product_of(input->gate_up_proj, input->gate_up_bias, 2 * expert * columns, 2 * columns, 1, x, gate);
+    const struct graft_product down =
+        graft_product_of(input->down_proj, input->down_bias, expert * hidden, hidden, 1, gate, y);
     int status = call->kernels->linear(call, &gate_up, 1, sizeof(struct graft_product), error);
     if (status == GRAFT_OK) {
         status = graft_experts_gate(input, call, gate, gate + columns, 1, error);

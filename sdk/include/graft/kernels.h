@@ -8,6 +8,8 @@
 #ifndef GRAFT_KERNELS_H
 #define GRAFT_KERNELS_H
 
+#include <string.h>
+
 #include "batch.h"
 #include "call.h"
 #include "tensor.h"
@@ -35,6 +37,26 @@ struct graft_product {
     float *y;                          /* [tokens, rows]; must not overlap x */
     int64_t y_stride;                  /* floats */
 };
+
+/* [any] A product with rows [first_row, first_row + rows) of the weight: y [tokens, rows] = x [tokens, columns] times
+ * these rows, plus those of the bias (NULL: none). */
+GRAFT_INLINE struct graft_product graft_product_of(const struct graft_weight *weight, const struct graft_weight *bias,
+                                                   int64_t first_row, int64_t rows, int64_t tokens, const float *x,
+                                                   float *y) {
+    struct graft_product product;
+    memset(&product, 0, sizeof product);
+    product.struct_size = (uint32_t)sizeof product;
+    product.weight = weight;
+    product.bias = bias;
+    product.first_row = first_row;
+    product.rows = rows;
+    product.x = x;
+    product.x_stride = weight->columns;
+    product.tokens = tokens;
+    product.y = y;
+    product.y_stride = rows;
+    return product;
+}
 
 /* The three products of a gated MLP (Shazeer 2020): down(act(gate(x)) * up(x)). */
 struct graft_gated_products {

@@ -6,6 +6,8 @@
 #ifndef GRAFT_TENSOR_H
 #define GRAFT_TENSOR_H
 
+#include <string.h>
+
 #include "abi.h"
 #include "dtype.h"
 
@@ -48,6 +50,26 @@ GRAFT_ASSERT_SIZE(struct graft_weight, 112);
 GRAFT_INLINE const struct graft_row_block *graft_weight_block(const struct graft_weight *weight, int32_t i) {
     return (const struct graft_row_block *)(const void *)((const char *)weight->blocks +
                                                           (size_t)i * weight->block_stride);
+}
+
+/* [any] A weight [block->rows, columns] of the numbers of `block`, which must outlive the weight; with one column a
+ * vector. */
+GRAFT_INLINE struct graft_weight graft_weight_of(const struct graft_row_block *block, int64_t columns) {
+    struct graft_weight weight;
+    memset(&weight, 0, sizeof weight);
+    weight.struct_size = (uint32_t)sizeof weight;
+    weight.rank = columns > 1 ? 2 : 1;
+    weight.shape[0] = block->rows;
+    weight.shape[1] = columns;
+    for (int32_t i = 2; i < GRAFT_MAX_RANK; i++) {
+        weight.shape[i] = 1;
+    }
+    weight.rows = block->rows;
+    weight.columns = columns;
+    weight.blocks = block;
+    weight.n_blocks = 1;
+    weight.block_stride = (uint32_t)sizeof *block;
+    return weight;
 }
 
 #ifdef __cplusplus
