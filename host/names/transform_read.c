@@ -155,7 +155,8 @@ static int read_operation(const struct graft_field *object, struct transforms_re
         status = graft_field_error(object, error, "a Slice needs a length");
     }
     if (status == GRAFT_OK && operation->of > 0 && operation->of < operation->begin + operation->length) {
-        status = graft_field_error(object, error, "of: expected at least begin and length together (%lld), got %lld",
+        const struct graft_field of = graft_field_get(object, "of");
+        status = graft_field_error(&of, error, "expected at least begin and length together (%lld), got %lld",
                                    (long long)(operation->begin + operation->length), (long long)operation->of);
     }
     return status;
