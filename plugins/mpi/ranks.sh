@@ -16,6 +16,10 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
 # All ranks are on this machine: looking for networks takes longer than most of these runs.
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
+if ! mpirun --oversubscribe -n 1 true : -n 1 true >/dev/null 2>&1; then
+    echo "skipped: mpirun cannot start two programs (that of Debian 13, Open MPI 5.0.7, crashes)"
+    exit 77
+fi
 
 fail() {
     echo "$1" >&2

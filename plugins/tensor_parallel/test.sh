@@ -192,7 +192,10 @@ long="$host bench --plugins-dir $plugins --parallel mpi --plugins tensor_paralle
 timeout 60 mpirun --oversubscribe --bind-to none -n 1 $long : \
     -n 1 sh -c 'echo $$ >"$0"; exec "$@"' "$scratch/pid" $long >/dev/null 2>&1 &
 run=$!
-while [ ! -s "$scratch/pid" ]; do sleep 0.1; done
+while [ ! -s "$scratch/pid" ]; do
+    kill -0 "$run" || fail "mpirun ended before the rank began"
+    sleep 0.1
+done
 sleep 1
 kill -KILL "$(cat "$scratch/pid")" || fail "it ended by itself"
 before=$(date +%s)
