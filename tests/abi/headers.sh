@@ -9,6 +9,7 @@ here=$source/tests/abi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+unset MALLOC_PERTURB_ # as in layout.sh
 declarations() { # declarations FILE...
     awk -f "$here/declarations.awk" "$@"
 }

@@ -41,6 +41,8 @@ prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
         built "$example" || continue
         same "$example" "sdk/examples/$example" "examples/$example" --plugins "$example" --model "$models/plain/llama" $prompt
     done
+    # No build has the examples in Rust.
+    same fused_gate_up_rust sdk/examples/fused_gate_up examples/fused_gate_up_rust --model "$models/plain/llama" $prompt
     for example in low_rank_adapter low_rank_adapter_cpp; do
         built "$example" || continue
         same "$example" "sdk/examples/$example" "examples/$example" --model "$source/tests/goldens/lora/llama" \
@@ -50,6 +52,7 @@ prompt='--input-ids 1,5,9,2,7 --input-ids 3,4 --max-new-tokens 6'
     if command -v mpirun >/dev/null 2>&1 && [ -f "$build/plugins/mpi/mpi.so" ]; then
         wanted=$(ids "$kept/plugins" --model "$models/plain/qwen2_moe" --dtype float32 $prompt)
         export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
+        export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader # without a network, of which version 5 would say something
         export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
         for plugin in expert_parallel pipeline_parallel tensor_parallel; do
             check "$plugin of $version divides a model" "$wanted" "$(timeout 120 mpirun --oversubscribe -n 2 "$host" run \

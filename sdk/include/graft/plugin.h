@@ -20,7 +20,7 @@ extern "C" {
 
 /* The day on which ABI 1.0 was released, as in 20270131: one number in the headers of all 1.x. It is 0 in those from
  * before the release, when structs could still change; what was built with these is refused from then on. */
-#define GRAFT_ABI_RELEASED 0
+#define GRAFT_ABI_RELEASED 20261130
 
 /* The first initialisers of every descriptor. A plugin that needs something newer than minor version 0 sets
  * `abi_minor_needed` after them. */

@@ -23,7 +23,7 @@ pub const GRAFT_PLUGIN_MAGIC: [u8; 8] = *b"GRAFTPL\n";
 c_constants! {
     pub const GRAFT_ABI_MAJOR: u32 = 1;
     pub const GRAFT_ABI_MINOR: u32 = 0;
-    pub const GRAFT_ABI_RELEASED: u32 = 0;
+    pub const GRAFT_ABI_RELEASED: u32 = 20261130;
     pub const GRAFT_OK: c_int = 0;
     pub const GRAFT_ERROR_INTERNAL: c_int = 1;
     pub const GRAFT_ERROR_USAGE: c_int = 2;
