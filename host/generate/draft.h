@@ -14,7 +14,7 @@ struct graft_draft {
     size_t reach;   /* how many ids are guessed at once; 0: not known yet */
     size_t pause;   /* steps before the next guess */
     size_t penalty; /* value of `pause` after the last guess that was all wrong */
-    int64_t credit; /* hundredths of a token's time that guessing has saved, plus what each token allows for it */
+    int64_t credit; /* in hundredths of a token's time: what guessing saved, and an allowance for each token */
 };
 
 /* Appends up to `most` guesses to the `count` ids of a sequence; `ids` has room for them. Returns their number. */

@@ -25,7 +25,7 @@ struct field {
     uint64_t number;
     int wire;
     uint64_t value;                /* of VARINT, FIXED64 and FIXED32 */
-    struct graft_piece_text bytes; /* of BYTES; empty, with a text, for others */
+    struct graft_piece_text bytes; /* of BYTES; for others of length 0, but not NULL */
 };
 
 static int read_varint(struct message *message, uint64_t *value) {
