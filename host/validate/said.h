@@ -10,7 +10,7 @@ enum { GRAFT_SAID_BYTES = 4096 };
 struct graft_said {
     int file;                    /* a file in memory; -1: nothing is captured */
     char text[GRAFT_SAID_BYTES]; /* the first captured lines, without control characters */
-    char summary[1000];          /* the line in which a sanitizer sums up what it found, likewise; "" if there is none */
+    char summary[1000]; /* the line in which a sanitizer sums up what it found, likewise; "" if there is none */
 };
 
 /* Creates the file. */
