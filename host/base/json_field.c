@@ -59,10 +59,16 @@ int graft_field_error(const struct graft_field *field, struct graft_error *error
     return graft_error_set(error, GRAFT_ERROR_MODEL, field->file, "%s%s%s", path, path[0] != '\0' ? ": " : "", text);
 }
 
+static enum graft_member_result fail_type(const char *what, const graft_json *value, char *message) {
+    (void)snprintf(message, GRAFT_MEMBER_MESSAGE, value == NULL ? "missing, expected %s" : "expected %s, got %s", what,
+                   graft_json_type_name(value));
+    return GRAFT_MEMBER_WRONG_TYPE;
+}
+
 int graft_field_wrong(const struct graft_field *field, const char *what, struct graft_error *error) {
-    return field->value == NULL
-               ? graft_field_error(field, error, "missing, expected %s", what)
-               : graft_field_error(field, error, "expected %s, got %s", what, graft_json_type_name(field->value));
+    char message[GRAFT_MEMBER_MESSAGE];
+    (void)fail_type(what, field->value, message);
+    return graft_field_error(field, error, "%s", message);
 }
 
 static int fail_unknown(const struct graft_field *object, const char *key, struct graft_error *error) {
@@ -81,20 +87,34 @@ int graft_field_array(const struct graft_field *field, struct graft_error *error
     return graft_json_type(field->value) == GRAFT_JSON_ARRAY ? GRAFT_OK : graft_field_wrong(field, "an array", error);
 }
 
+/* Reads the value of a field, as the row of a table says. */
+static int read_field(const struct graft_field *field, const struct graft_member *member, void *into,
+                      struct graft_error *error) {
+    char message[GRAFT_MEMBER_MESSAGE];
+    switch (graft_member_read(member, field->value, into, message)) {
+    case GRAFT_MEMBER_READ:
+        return GRAFT_OK;
+    case GRAFT_MEMBER_NO_MEMORY:
+        return graft_fail_memory(error, field->file);
+    case GRAFT_MEMBER_WRONG_TYPE:
+    case GRAFT_MEMBER_OUT_OF_BOUNDS:
+    default:
+        return graft_field_error(field, error, "%s", message);
+    }
+}
+
 int graft_field_string(const struct graft_field *object, const char *key, const char **text, size_t *length,
                        struct graft_error *error) {
-    struct graft_field field = graft_field_get(object, key);
-    size_t bytes = 0;
-    *text = graft_json_string(field.value, &bytes);
-    if (*text == NULL) {
-        return graft_field_wrong(&field, "a string", error);
-    }
+    const struct graft_member member = {.kind = length != NULL ? GRAFT_MEMBER_VIEW : GRAFT_MEMBER_TEXT};
+    const struct graft_field field = graft_field_get(object, key);
+    struct graft_text_view view = {0};
+    *text = NULL;
+    int status = read_field(&field, &member, length != NULL ? (void *)&view : (void *)text, error);
     if (length != NULL) {
-        *length = bytes;
-    } else if (strlen(*text) != bytes) {
-        return graft_field_error(&field, error, "the string contains a NUL byte");
+        *text = view.text;
+        *length = view.length;
     }
-    return GRAFT_OK;
+    return status;
 }
 
 int graft_field_optional_string(const struct graft_field *object, const char *key, const char **text, size_t *length,
@@ -135,11 +155,10 @@ int graft_field_strings(const struct graft_field *object, const char *key, const
 
 int graft_field_id(const struct graft_field *field, int32_t *id, struct graft_error *error) {
     static const struct graft_member member = {.kind = GRAFT_MEMBER_INT, .most = INT32_MAX};
-    char message[GRAFT_MEMBER_MESSAGE];
     int64_t number = 0;
-    enum graft_member_result result = graft_member_read(&member, field->value, &number, message);
+    int status = read_field(field, &member, &number, error);
     *id = (int32_t)number;
-    return result == GRAFT_MEMBER_READ ? GRAFT_OK : graft_field_error(field, error, "%s", message);
+    return status;
 }
 
 int graft_json_file_open(struct graft_json_file *file, const char *directory, const char *name, size_t max_bytes,
@@ -160,12 +179,6 @@ void graft_json_file_close(struct graft_json_file *file) {
 }
 
 /* --- Tables --- */
-
-static enum graft_member_result fail_type(const char *what, const graft_json *value, char *message) {
-    (void)snprintf(message, GRAFT_MEMBER_MESSAGE, value == NULL ? "missing, expected %s" : "expected %s, got %s", what,
-                   graft_json_type_name(value));
-    return GRAFT_MEMBER_WRONG_TYPE;
-}
 
 static enum graft_member_result read_number(const struct graft_member *member, const graft_json *value, void *into,
                                             char *message) {
@@ -290,20 +303,8 @@ int graft_field_read_some(const struct graft_field *object, const struct graft_m
     int status = graft_field_object(object, NULL, error);
     for (; members->key != NULL && status == GRAFT_OK; members++) {
         const struct graft_field field = graft_field_get(object, members->key);
-        char message[GRAFT_MEMBER_MESSAGE];
-        if (members->is_optional && graft_field_is_none(&field)) {
-            continue;
-        }
-        switch (graft_member_read(members, field.value, (char *)into + members->offset, message)) {
-        case GRAFT_MEMBER_READ:
-            break;
-        case GRAFT_MEMBER_NO_MEMORY:
-            status = graft_fail_memory(error, object->file);
-            break;
-        case GRAFT_MEMBER_WRONG_TYPE:
-        case GRAFT_MEMBER_OUT_OF_BOUNDS:
-        default:
-            status = graft_field_error(&field, error, "%s", message);
+        if (!members->is_optional || !graft_field_is_none(&field)) {
+            status = read_field(&field, members, (char *)into + members->offset, error);
         }
     }
     return status;
