@@ -81,13 +81,15 @@ static int read_config(const struct graft_field *root, int64_t in_features, stru
     };
     int status = graft_field_read_some(root, members, fields, error);
     if (status == GRAFT_OK && fields->in_features != in_features) {
-        status = graft_error_set(error, GRAFT_ERROR_MODEL, root->file,
-                                 "in_features: expected %lld, the size of the vectors from the module before",
-                                 (long long)in_features);
+        const struct graft_field field = graft_field_get(root, "in_features");
+        status = graft_field_error(&field, error, "expected %lld, the size of the vectors from the module before",
+                                   (long long)in_features);
     }
-    return status == GRAFT_OK && fields->use_residual
-               ? graft_error_set(error, GRAFT_ERROR_MODEL, root->file, "use_residual: true is not supported")
-               : status;
+    if (status == GRAFT_OK && fields->use_residual) {
+        const struct graft_field field = graft_field_get(root, "use_residual");
+        status = graft_field_error(&field, error, "true is not supported");
+    }
+    return status;
 }
 
 static int read_weights(const char *folder, int has_bias, struct graft_dense *dense, struct graft_error *error) {

@@ -82,18 +82,20 @@ static int read_texts(struct graft_family_file *file, const struct graft_family_
     const struct {
         const char *key;
         const char **text;
+        int is_required;
     } texts[] = {
-        {"model_type", &file->family.model_type},
-        {"like", &like},
-        {"base_model_prefix", &file->family.base_model_prefix},
-        {"version", &file->plugin.version},
-        {"license", &file->plugin.license},
-        {"description", &file->plugin.description},
+        {"model_type", &file->family.model_type, 1},
+        {"like", &like, 0},
+        {"base_model_prefix", &file->family.base_model_prefix, 0},
+        {"version", &file->plugin.version, 0},
+        {"license", &file->plugin.license, 0},
+        {"description", &file->plugin.description, 0},
     };
     int status = GRAFT_OK;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0] && status == GRAFT_OK; i++) {
-        status = (i == 0 ? graft_field_string : graft_field_optional_string)(&file->root, texts[i].key, texts[i].text,
-                                                                             NULL, error);
+        status = texts[i].is_required
+                     ? graft_field_string(&file->root, texts[i].key, texts[i].text, NULL, error)
+                     : graft_field_optional_string(&file->root, texts[i].key, texts[i].text, NULL, error);
         if (status == GRAFT_OK && *texts[i].text != NULL) {
             status = graft_check_text(&place, texts[i].key, *texts[i].text, GRAFT_MAX_NAME, error);
         }
