@@ -11,17 +11,18 @@ enum { GRAFT_ROW_SUMS = 12 };
 /* Scales and zero points of several groups of a tile's rows. They are aligned, because vectors that cross cache lines
  * are slow to read right after they were written. */
 struct graft_row_factors {
-    _Alignas(
-        GRAFT_ROW_LINE) float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING]; /* scales of each row */
-    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING]; /* zero points of each row, if they are stored */
+    /* Scales of each row. */
+    _Alignas(GRAFT_ROW_LINE) float scales[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING];
+    /* Zero points of each row, if they are stored. */
+    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING];
 };
 
 /* Factors of a tile with integer inputs, one for each part: a part is a group, or a block of a larger group. */
 struct graft_row_steps {
-    _Alignas(
-        GRAFT_ROW_LINE) float steps[GRAFT_ROW_SUMS][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING]; /* unit of the inputs'
-                                                                                             integers times the scale */
-    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING]; /* zero points of rows, if they are stored */
+    /* The unit of the inputs' integers times the scale. */
+    _Alignas(GRAFT_ROW_LINE) float steps[GRAFT_ROW_SUMS][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING];
+    /* Zero points of rows, if they are stored. */
+    float zeros[GRAFT_ROW_MOST][GRAFT_ROW_GROUPS + GRAFT_ROW_PADDING];
 };
 
 GRAFT_ASSERT_SIZE(struct graft_row_factors, 2560);

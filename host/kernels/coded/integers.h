@@ -310,9 +310,8 @@ GRAFT_ROW_INLINE void graft_row_integers_add(const struct graft_row_integers_til
  * `left` blocks left. Writes whole vectors. */
 GRAFT_ROW_INLINE void graft_row_integers_repeat(const float *numbers, int64_t left, int64_t most, int64_t n,
                                                 float *out) {
-    const graft_row_floats none = {0};
     for (int64_t i = 0; i < n; i += left, left = most) {
-        const graft_row_floats all = *numbers++ - none;
+        const graft_row_floats all = graft_vector_all(*numbers++);
         for (int64_t k = 0; k < graft_coded_left(n, i, left); k += GRAFT_ROW_LANES) {
             memcpy(out + i + k, &all, sizeof all);
         }
@@ -354,7 +353,7 @@ static __attribute__((noinline, unused)) void graft_row_integers_steps_at(const 
             graft_row_scales(tile->self, row, group, there, own);
             graft_row_integers_repeat(own, run->left, most, n, numbers);
         }
-        graft_row_floats scales = (is_one ? graft_row_scale(tile->self, row, group) : 0.0F) - (graft_row_floats){0};
+        graft_row_floats scales = graft_vector_all(is_one ? graft_row_scale(tile->self, row, group) : 0.0F);
         for (int64_t part = 0; part < n && !is_each; part += GRAFT_ROW_LANES) {
             scales = is_one ? scales : graft_row_load(numbers + part, GRAFT_ROW_LANES);
             graft_row_integers_weigh(tile, scales, n_tokens, steps, part, out);

@@ -53,7 +53,7 @@ GRAFT_ROW_INLINE void graft_row_many_zeros(const struct graft_coded *self, const
     float numbers[GRAFT_ROW_LANES][GRAFT_MANY_BLOCKS + GRAFT_ROW_PADDING];
     if (!graft_coded_has_zeros(self)) {
         for (int64_t g = 0; g < n; g++) {
-            zeros[g] = (float)self->zero - (graft_row_floats){0};
+            zeros[g] = graft_vector_all((float)self->zero);
         }
         return;
     }
