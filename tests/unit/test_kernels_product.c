@@ -102,14 +102,7 @@ static void run(const struct graft_product *products, int32_t n) {
 }
 
 static struct graft_product product_of(const struct graft_weight *weight, const float *x, int64_t tokens, float *y) {
-    return (struct graft_product){.struct_size = sizeof(struct graft_product),
-                                  .weight = weight,
-                                  .rows = weight->rows,
-                                  .x = x,
-                                  .x_stride = weight->columns,
-                                  .tokens = tokens,
-                                  .y = y,
-                                  .y_stride = weight->rows};
+    return graft_product_of(weight, NULL, 0, weight->rows, tokens, x, y);
 }
 
 static void check_values(const struct graft_product *product) {
