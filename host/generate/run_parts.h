@@ -41,11 +41,12 @@ struct graft_run {
     int64_t failed;        /* the sequence whose next token the last step failed to choose; -1: none */
 };
 
-/* Shares keys and values: running sequences reuse pieces at the beginning of their prompts that others have computed.
- */
+/* Lets running sequences reuse the keys and values of pieces with which their prompts begin, if other sequences have
+ * computed them. */
 int graft_run_share(struct graft_run *run, struct graft_error *error);
 
-/* Whether the sequence's keys and values depend only on the ids and the adapter, so that others may take them over. */
+/* Whether the sequence's keys and values depend only on the ids and the adapter, so that other sequences may reuse
+ * them. */
 int graft_run_can_share(const struct graft_run *run, const struct graft_sequence *sequence);
 
 /* How many tokens of its prompt the sequence has read. */

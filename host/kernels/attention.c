@@ -191,7 +191,8 @@ static int expand(const struct graft_call *call, const struct graft_attention_ar
     return status;
 }
 
-/* Sequence `index` of the batch with the keys and values in `view`. Its `past` is 0 unless the caller changes it. */
+/* Describes sequence `index` of the batch, with the keys and values in `view`. `past`, the number of earlier tokens, is
+ * left 0 for the caller to set. */
 static struct graft_attention_sequence sequence_of(const struct graft_batch *batch, int32_t index,
                                                    const struct graft_kv_view *view) {
     return (struct graft_attention_sequence){

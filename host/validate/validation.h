@@ -17,8 +17,7 @@ enum { GRAFT_VALIDATION_TEXT = 2048 };
 struct graft_validation_notes {
     int32_t is_done;
     int32_t outcome; /* GRAFT_CHECK_... */
-    int32_t
-        unmade; /* GRAFT_ERROR_... if the check could not run, so that it says nothing about the plugin; 0: it ran */
+    int32_t unmade;  /* GRAFT_ERROR_... if the check could not run and says nothing about the plugin; 0: it ran */
     volatile int32_t steps; /* number of places so far; the time limit applies to each */
     char place[256];        /* the model being checked: "llama", or "" */
     char text[GRAFT_VALIDATION_TEXT];

@@ -13,8 +13,9 @@ const struct lora_add_loops *lora_add_loops_get(void) {
     return tables[graft_isa_choose(sizeof tables / sizeof tables[0])];
 }
 
-/* Less of lora_B than RUN_BYTES is not divided among threads, as starting another one takes longer. Prefetches go
- * BLOCKS_AHEAD blocks ahead, because a run is too short for the processor's own prefetcher. */
+/* A part of lora_B of fewer than RUN_BYTES bytes is not divided among threads, as waking another thread would take
+ * longer. Blocks are prefetched BLOCKS_AHEAD blocks before they are read, since the processor's own prefetcher needs
+ * longer runs to start. */
 enum { RUN_BYTES = 1 << 16, ROWS_AT_ONCE = 8, BLOCKS_AHEAD = 4 };
 
 /* Bytes of lora_B for one output. */

@@ -21,10 +21,10 @@ struct lora_piece {
 
 struct lora_linear {
     const struct graft_module *original;
-    struct lora_piece
-        *pieces; /* [n]: those that replace outputs come first, scales last; each kind in the order of outputs */
+    /* [n] pieces that replace outputs of the original first, scales last; each kind in the order of outputs. */
+    struct lora_piece *pieces;
     int32_t n;
-    int32_t n_whole; /* how many of them replace outputs of the original */
+    int32_t n_whole; /* the number of pieces that replace outputs of the original */
     int32_t n_scales;
     int64_t in_features;
     int64_t out_features;

@@ -63,7 +63,9 @@ void graft_differential_combine(const struct graft_attention *self, const struct
     const float initial = 0.8f - 0.6f * expf(-0.3f * (float)self->sizes.layer);
     const float lambda = find_lambda(self, pass, initial);
     for (int64_t i = 0; graft_pass_ok(pass) && i < pass->rows * half; i++) {
-        const float *a = context + (i / half * 2 * half + i % half) * width; /* never before what has been written */
+        /* Result i is written in place, over head i: `a` is that head or a later one, so no head is lost before it is
+         * read. */
+        const float *a = context + (i / half * 2 * half + i % half) * width;
         subtract(a, a + half * width, lambda, self->eps, 1.0f - initial, width, context + i * width);
     }
 }

@@ -18,7 +18,7 @@ struct report {
     int made;
     int failed;
     int skipped;
-    char *no_models; /* why no check ran on models; NULL: some did */
+    char *no_models; /* the reason why no check ran on a model; NULL if one did */
 };
 
 static int print_json(struct report *report, const struct graft_check_result *result, struct graft_error *error) {
